@@ -1,1 +1,2 @@
-//! stub
+//! MCP servers the OTP way.
+pub mod wire;

@@ -1,0 +1,349 @@
+//! The server side of one request: what its handler, and whoever it lends a clone to, sends on the response.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use ractor_otp::{Address, Down, ExitReason, Me, MonitorRef, Pid, Tag, TaskHandle, TaskResult, TimerHandle};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::rules::{errors, progress::Progress, reply};
+use crate::wire::{
+    ErrorObject, ErrorResponse, LogLevel, MirroredParams, NotificationMessage, RequestId, RequestMeta, Response,
+    ResultBody, ServerNotification,
+};
+
+use super::{Answer, Closed, Event, Principal, Refused, RequestContext, RpcError, Sink};
+
+/// What became of something that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sent {
+    /// It is on its way to the client.
+    Delivered,
+    /// The client did not ask for it on this request: no progress token, no log level. Nothing was sent.
+    NotRequested,
+    /// The client cannot take it: below its log level, progress that does not grow, or a response that may not
+    /// stream because of its `Accept`. Nothing was sent.
+    Dropped,
+}
+
+/// The server side of one request: sends progress, logs, notifications and early answers, tells who called, and
+/// gives the request's actor an [address](Channel::address).
+///
+/// A channel is cheap to clone, and all clones are one: once the request is answered, closed or left by its client,
+/// every send on every clone returns [`Closed`]. A send waits while the client reads slower than the handler writes.
+///
+/// The response is one JSON object until there is something to stream; it becomes an SSE stream with the first thing
+/// sent, with [`start_stream`](Channel::start_stream), or after a while of silence, if the client's `Accept` allows.
+pub struct Channel<M> {
+    me: Me<M>,
+    exchange: Arc<Exchange>,
+}
+
+/// The part of a channel that does not depend on the message type.
+pub(crate) struct Exchange {
+    pub(crate) context: Arc<RequestContext>,
+    sink: Arc<dyn Sink>,
+    server_info: Option<Arc<RawValue>>,
+    progress: Mutex<Progress>,
+    closed: AtomicBool,
+}
+
+impl<M: Send + 'static> Channel<M> {
+    pub(crate) fn new(me: Me<M>, exchange: Arc<Exchange>) -> Self {
+        Self { me, exchange }
+    }
+
+    /// Reports progress. `progress` must grow with each call (PROG-04); `total` is in the same unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub async fn send_progress(
+        &self,
+        progress: f64,
+        total: impl Into<Option<f64>>,
+        message: impl Into<Option<&str>>,
+    ) -> Result<Sent, Closed> {
+        let Some(token) = &self.exchange.context.meta.progress_token else {
+            return self.exchange.unless_closed(Sent::NotRequested);
+        };
+        if self.exchange.context.is_listen() || !self.exchange.progress_grows(progress) {
+            return self.exchange.unless_closed(Sent::Dropped);
+        }
+        let notification =
+            ServerNotification::progress(token.clone(), progress, total.into(), message.into().map(str::to_owned));
+        self.exchange.send(&notification).await
+    }
+
+    /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03).
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub async fn send_log(
+        &self,
+        level: LogLevel,
+        data: impl Into<Value>,
+        logger: impl Into<Option<&str>>,
+    ) -> Result<Sent, Closed> {
+        let Some(wanted) = self.exchange.context.meta.log_level else {
+            return self.exchange.unless_closed(Sent::NotRequested);
+        };
+        if level < wanted || self.exchange.context.is_listen() {
+            return self.exchange.unless_closed(Sent::Dropped);
+        }
+        let notification = ServerNotification::message(level, data.into(), logger.into().map(str::to_owned));
+        self.exchange.send(&notification).await
+    }
+
+    /// Sends any notification on this response.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub async fn send_notification(&self, notification: impl Into<ServerNotification>) -> Result<Sent, Closed> {
+        let mut notification = notification.into();
+        if self.exchange.context.is_listen()
+            && let Some(id) = &self.exchange.context.id
+        {
+            notification.stamp_subscription(id);
+        }
+        self.exchange.send(&notification).await
+    }
+
+    /// Opens the stream without writing an event, so that keep-alives flow while a slow handler works.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub async fn start_stream(&self) -> Result<(), Closed> {
+        self.exchange.offer(Event::Open).await.map(drop)
+    }
+
+    /// Answers the request now, and lets the handler go on working. Whatever it returns later is not sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub fn send_result(&self, result: impl Into<ResultBody>) -> Result<(), Closed> {
+        if !self.is_closed() && self.exchange.answer(result.into()) { Ok(()) } else { Err(Closed) }
+    }
+
+    /// Answers the request with an error now, and lets the handler go on working.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the channel is closed.
+    pub fn send_error(&self, error: RpcError) -> Result<(), Closed> {
+        if !self.is_closed() && self.exchange.answer_error(&error) { Ok(()) } else { Err(Closed) }
+    }
+
+    /// Ends the request from the server side: the current callback is interrupted at its next `.await`, the request
+    /// answers `-32603` unless it was answered, and [`handle_close`](super::Handler::handle_close) runs. The actor
+    /// ends with `shutdown: closed`.
+    pub fn close(&self) {
+        self.exchange.shut();
+        self.me.pid().exit(ExitReason::ShutdownWith(Tag::CLOSED));
+    }
+
+    /// Whether the request was answered, closed or left by its client.
+    pub fn is_closed(&self) -> bool {
+        self.exchange.is_closed()
+    }
+
+    /// What application code uses to message the running request: typed, clonable, bounded.
+    pub fn address(&self) -> Address<M> {
+        self.me.address()
+    }
+
+    /// The request's actor.
+    pub fn pid(&self) -> &Pid {
+        self.me.pid()
+    }
+
+    /// Runs a task that belongs to the request: it dies with its actor, and its output, or its panic, arrives as a
+    /// message.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+        to_message: impl FnOnce(TaskResult<T>) -> M + Send + 'static,
+    ) -> TaskHandle {
+        self.me.spawn(task, to_message)
+    }
+
+    /// Sends a message to this request after a delay, unless its actor ends before.
+    pub fn send_after(&self, delay: Duration, message: M) -> TimerHandle {
+        self.me.send_after(delay, message)
+    }
+
+    /// Tells this request when another process ends, behind everything that process sent before.
+    pub fn monitor(&self, pid: &Pid, to_message: impl FnOnce(Down) -> M + Send + 'static) -> MonitorRef {
+        self.me.monitor(pid, to_message)
+    }
+
+    /// Runs a future that an exit does not cut: the exit waits until it is done. Only a kill ends it.
+    pub fn uninterrupted<'a, T, F>(&'a self, future: F) -> impl Future<Output = T> + Send + 'a
+    where
+        T: Send + 'a,
+        F: Future<Output = T> + Send + 'a,
+    {
+        self.me.uninterrupted(future)
+    }
+
+    /// The id of the request as the client sent it; `None` for a notification.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.exchange.context.id.as_ref()
+    }
+
+    /// The JSON-RPC method.
+    pub fn method(&self) -> &str {
+        &self.exchange.context.method
+    }
+
+    /// The address of the client's end of the connection, if the transport has one.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.exchange.context.peer
+    }
+
+    /// What the request's `_meta` says: protocol version, client, its capabilities, log level, progress token, trace.
+    pub fn meta(&self) -> &RequestMeta {
+        &self.exchange.context.meta
+    }
+
+    /// The `Mcp-Param-*` headers of the request; none on transports without headers.
+    pub fn mirrored_params(&self) -> &MirroredParams {
+        &self.exchange.context.mirrored_params
+    }
+
+    /// Who calls.
+    pub fn principal(&self) -> &Principal {
+        &self.exchange.context.principal
+    }
+
+    /// Typed values that layers in front of the server attached to the HTTP request.
+    pub fn extensions(&self) -> &http::Extensions {
+        &self.exchange.context.extensions
+    }
+}
+
+impl<M> Clone for Channel<M> {
+    fn clone(&self) -> Self {
+        Self { me: self.me.clone(), exchange: Arc::clone(&self.exchange) }
+    }
+}
+
+impl<M> fmt::Debug for Channel<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Channel({})", self.exchange.context)
+    }
+}
+
+impl Exchange {
+    pub(crate) fn new(
+        context: Arc<RequestContext>,
+        sink: Arc<dyn Sink>,
+        server_info: Option<Arc<RawValue>>,
+    ) -> Arc<Self> {
+        let progress = Mutex::new(Progress::default());
+        Arc::new(Self { context, sink, server_info, progress, closed: AtomicBool::new(false) })
+    }
+
+    /// Closes the channel to the handler; the answer, if none was given, is still due.
+    pub(crate) fn shut(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire) || self.sink.is_closed()
+    }
+
+    /// Whether no answer is due: it was given, or nobody reads.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.sink.is_closed()
+    }
+
+    fn unless_closed(&self, sent: Sent) -> Result<Sent, Closed> {
+        if self.is_closed() { Err(Closed) } else { Ok(sent) }
+    }
+
+    fn progress_grows(&self, progress: f64) -> bool {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).advance(progress)
+    }
+
+    pub(crate) async fn send(&self, notification: &ServerNotification) -> Result<Sent, Closed> {
+        if !self.sink.streams() {
+            return self.unless_closed(Sent::Dropped);
+        }
+        match NotificationMessage::new(notification).to_bytes() {
+            Ok(bytes) => self.offer(Event::Message(Bytes::from(bytes))).await.map(|()| Sent::Delivered),
+            Err(error) => {
+                tracing::error!(%error, request = %self.context, "a notification cannot be written as JSON");
+                self.unless_closed(Sent::Dropped)
+            }
+        }
+    }
+
+    async fn offer(&self, mut event: Event) -> Result<(), Closed> {
+        loop {
+            let room = self.sink.room();
+            if self.is_closed() {
+                return Err(Closed);
+            }
+            match self.sink.offer(event) {
+                Ok(()) => return Ok(()),
+                Err(Refused::Closed) => return Err(Closed),
+                Err(Refused::Full(back)) => event = back,
+            }
+            room.await;
+        }
+    }
+
+    /// Opens the stream if there is room to say so; a full queue is open already.
+    pub(crate) fn open(&self) {
+        // Refused means either that the stream is open or that nobody reads: both need nothing.
+        let _ = self.sink.offer(Event::Open);
+    }
+
+    /// Gives the request its one result. False if it had an answer, the channel was closed or nobody reads.
+    pub(crate) fn answer(&self, mut result: ResultBody) -> bool {
+        if let Err(why) = reply::fits(&self.context.method, &result) {
+            tracing::error!(request = %self.context, %why, "the handler's reply does not fit the method");
+            return self.answer_object(&errors::internal());
+        }
+        if let Some(server_info) = &self.server_info {
+            result.meta_mut().stamp_server_info(Arc::clone(server_info));
+        }
+        let Some(id) = &self.context.id else { return false };
+        match Response::new(id, &result).to_bytes() {
+            Ok(body) => self.sink.answer(Answer { status: http::StatusCode::OK, body: Bytes::from(body) }),
+            Err(error) => {
+                tracing::error!(request = %self.context, %error, "the result cannot be written as JSON");
+                self.answer_object(&errors::internal())
+            }
+        }
+    }
+
+    /// Gives the request its one error. False as for [`answer`](Exchange::answer).
+    pub(crate) fn answer_error(&self, error: &RpcError) -> bool {
+        if let Some(source) = std::error::Error::source(error) {
+            tracing::error!(request = %self.context, code = error.code(), source, "the request failed");
+        } else {
+            tracing::debug!(request = %self.context, code = error.code(), "answered with an error");
+        }
+        self.answer_object(error.object())
+    }
+
+    pub(crate) fn answer_object(&self, error: &ErrorObject) -> bool {
+        let Some(id) = &self.context.id else { return false };
+        let status = errors::status_from_handler(error.code);
+        let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
+        self.sink.answer(Answer { status, body: Bytes::from(body) })
+    }
+}

@@ -1,0 +1,44 @@
+//! What is known of a request before user code runs. Immutable, shared by its actor, its channel and the tree.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use crate::wire::{MirroredParams, RequestId, RequestMeta};
+
+use super::Principal;
+
+/// The facts of one request or notification.
+pub(crate) struct RequestContext {
+    /// `None` for a notification.
+    pub(crate) id: Option<RequestId>,
+    pub(crate) method: Box<str>,
+    /// The tool, prompt or resource that the request names.
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) meta: RequestMeta,
+    pub(crate) mirrored_params: MirroredParams,
+    pub(crate) peer: Option<SocketAddr>,
+    pub(crate) principal: Principal,
+    pub(crate) extensions: http::Extensions,
+    pub(crate) received: Instant,
+}
+
+impl RequestContext {
+    pub(crate) fn is_listen(&self) -> bool {
+        &*self.method == "subscriptions/listen"
+    }
+}
+
+/// How the tree names the request's actor: `request tools/call slow #7`.
+impl fmt::Display for RequestContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(id) = &self.id else {
+            return write!(f, "notification {}", self.method);
+        };
+        write!(f, "request {}", self.method)?;
+        if let Some(name) = &self.name {
+            write!(f, " {name}")?;
+        }
+        write!(f, " #{id}")
+    }
+}

@@ -1,0 +1,246 @@
+//! Floor 2: what a server author implements, and what the framework hands to it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `mod.rs` | [`Handler`], the behaviour of a request actor |
+//! | `reply.rs` | [`Reply`], what a callback returns |
+//! | `error.rs` | [`RpcError`], the JSON-RPC error, and [`Closed`] |
+//! | `channel.rs` | [`Channel`], the server side of one request |
+//! | `context.rs` | what is known of a request before user code runs |
+//! | `principal.rs` | [`Principal`], who calls |
+//! | `sink.rs` | where a channel's output goes, whatever the transport |
+
+mod channel;
+mod context;
+mod error;
+mod principal;
+mod reply;
+mod sink;
+
+use std::future::{Future, ready};
+use std::sync::Arc;
+
+use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
+
+pub(crate) use channel::Exchange;
+pub use channel::{Channel, Sent};
+pub(crate) use context::RequestContext;
+pub use error::{Closed, Misconfigured, RpcError};
+pub use principal::Principal;
+pub use reply::Reply;
+pub(crate) use sink::{Answer, Event, Refused, Sink};
+
+/// An MCP server: what one request actor runs.
+///
+/// Every request and every notification gets an actor of its own, and every callback of that request runs in that
+/// actor, one after another: [`init`](Handler::init), then [`handle_request`](Handler::handle_request), then, if
+/// that returned [`Reply::Stream`], [`handle_message`](Handler::handle_message) for each message that the
+/// application sends to the request. Waiting in a callback holds up this request alone.
+///
+/// | callback | runs | returns / effect |
+/// |---|---|---|
+/// | `init` | first thing in the actor, for each request and notification | `Err` answers that error; nothing else runs |
+/// | `handle_request` | once | a result or error ends with `shutdown: reply`; `Stream` opens a stream |
+/// | `handle_message` | per message, while streaming only | as above, and `Stop` |
+/// | `handle_close` | when the request ends from outside | nothing; the channel is already closed |
+/// | `handle_notification` | in its own actor | nothing; answered `202` whatever it does |
+///
+/// A client that leaves, a connection that dies or a server that drains **interrupts** a callback at its next
+/// `.await`: its future is dropped and `handle_close` runs with the state as it stands, which may be half-changed.
+/// What must not be cut goes through [`Channel::uninterrupted`]. A panic in a callback costs this request alone: it
+/// answers `-32603` and `handle_close` does not run.
+///
+/// # Example
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+/// use ractor_mcp::wire::{CallToolResult, Request, ServerCapabilities};
+///
+/// struct Echo;
+///
+/// impl Handler for Echo {
+///     type State = ();
+///     type Message = ();
+///
+///     async fn init(&self, _: &Channel<()>) -> Result<(), RpcError> {
+///         Ok(())
+///     }
+///
+///     async fn handle_request(&self, request: Request, _: &Channel<()>, _: &mut ()) -> Result<Reply, RpcError> {
+///         match request {
+///             Request::CallTool(call) if call.name == "echo" => {
+///                 let text = call.arguments.get("text").and_then(|v| v.as_str()).unwrap_or_default();
+///                 Ok(CallToolResult::text(text).into())
+///             }
+///             other => Err(RpcError::method_not_found(other.method())),
+///         }
+///     }
+///
+///     fn capabilities(&self) -> ServerCapabilities {
+///         ServerCapabilities::new().tools(false)
+///     }
+/// }
+/// ```
+pub trait Handler: Send + Sync + 'static {
+    /// What one request remembers between its callbacks. Dropped in the request's own actor, however it ends.
+    type State: Send + 'static;
+
+    /// What the application may send to a running request through its [`Address`](crate::otp::Address).
+    type Message: Send + 'static;
+
+    /// Builds the state of one request or notification. It runs for each of them, so it should be cheap.
+    ///
+    /// # Errors
+    ///
+    /// The error answers the request; no other callback runs. For a notification it is traced.
+    fn init(&self, channel: &Channel<Self::Message>) -> impl Future<Output = Result<Self::State, RpcError>> + Send;
+
+    /// Answers one request, or keeps it open with [`Reply::Stream`].
+    ///
+    /// A handler that does not know `server/discover` answers [`RpcError::method_not_found`] for it as for any
+    /// other method: the framework then answers from [`capabilities`](Handler::capabilities) and
+    /// [`server_info`](Handler::server_info).
+    ///
+    /// # Errors
+    ///
+    /// The error is the JSON-RPC error that answers the request.
+    fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = Result<Reply, RpcError>> + Send;
+
+    /// Handles one message sent to a request that is streaming. The default keeps streaming.
+    ///
+    /// # Errors
+    ///
+    /// The error ends the stream as the JSON-RPC error that answers the request.
+    fn handle_message(
+        &self,
+        message: Self::Message,
+        channel: &Channel<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = Result<Reply, RpcError>> + Send {
+        let _ = (message, channel, state);
+        ready(Ok(Reply::Stream))
+    }
+
+    /// Cleans up when the request ends from outside: the client left, the connection died, the server drains, or the
+    /// handler called [`Channel::close`]. The channel is closed already. It has five seconds, then it is killed.
+    ///
+    /// It does not run before `init` is done, after the request's own result, error or stop, after a panic, or after
+    /// a kill; what must happen in every case belongs into the `Drop` of the state.
+    fn handle_close(
+        &self,
+        channel: &Channel<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = ()> + Send {
+        let _ = (channel, state);
+        ready(())
+    }
+
+    /// Observes a notification of the client. The default ignores it.
+    fn handle_notification(
+        &self,
+        notification: Notification,
+        channel: &Channel<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = ()> + Send {
+        let _ = (notification, channel, state);
+        ready(())
+    }
+
+    /// What the server offers: a method whose capability is missing here answers `-32601` before any actor is
+    /// spawned (DISC-06). Read once, when the supervisor starts.
+    fn capabilities(&self) -> ServerCapabilities;
+
+    /// Who the server is: stamped as `_meta["io.modelcontextprotocol/serverInfo"]` on every result (META-12). The
+    /// default stamps nothing.
+    fn server_info(&self) -> Option<Implementation> {
+        None
+    }
+
+    /// Whether the handler serves this method, which the specification does not define. The default serves none:
+    /// they answer `-32601`.
+    fn serves(&self, method: &str) -> bool {
+        let _ = method;
+        false
+    }
+
+    /// Finds what is wrong with the handler's own set-up, all of it at once. Called when the supervisor starts.
+    ///
+    /// # Errors
+    ///
+    /// With faults, the supervisor does not start.
+    fn check(&self) -> Result<(), Misconfigured> {
+        Ok(())
+    }
+}
+
+macro_rules! delegate {
+    ($pointer:ident) => {
+        impl<H: Handler> Handler for $pointer<H> {
+            type State = H::State;
+            type Message = H::Message;
+
+            fn init(&self, channel: &Channel<H::Message>) -> impl Future<Output = Result<H::State, RpcError>> + Send {
+                (**self).init(channel)
+            }
+
+            fn handle_request(
+                &self,
+                request: Request,
+                channel: &Channel<H::Message>,
+                state: &mut H::State,
+            ) -> impl Future<Output = Result<Reply, RpcError>> + Send {
+                (**self).handle_request(request, channel, state)
+            }
+
+            fn handle_message(
+                &self,
+                message: H::Message,
+                channel: &Channel<H::Message>,
+                state: &mut H::State,
+            ) -> impl Future<Output = Result<Reply, RpcError>> + Send {
+                (**self).handle_message(message, channel, state)
+            }
+
+            fn handle_close(
+                &self,
+                channel: &Channel<H::Message>,
+                state: &mut H::State,
+            ) -> impl Future<Output = ()> + Send {
+                (**self).handle_close(channel, state)
+            }
+
+            fn handle_notification(
+                &self,
+                notification: Notification,
+                channel: &Channel<H::Message>,
+                state: &mut H::State,
+            ) -> impl Future<Output = ()> + Send {
+                (**self).handle_notification(notification, channel, state)
+            }
+
+            fn capabilities(&self) -> ServerCapabilities {
+                (**self).capabilities()
+            }
+
+            fn server_info(&self) -> Option<Implementation> {
+                (**self).server_info()
+            }
+
+            fn serves(&self, method: &str) -> bool {
+                (**self).serves(method)
+            }
+
+            fn check(&self) -> Result<(), Misconfigured> {
+                (**self).check()
+            }
+        }
+    };
+}
+
+delegate!(Arc);
+delegate!(Box);

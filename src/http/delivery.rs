@@ -1,0 +1,48 @@
+//! The response's hold on its actor. Dropping it before the answer went out is how a client cancels (SSE-07, CANC-03):
+//! hyper drops the service future or the body when the connection ends, in JSON mode too.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use ractor_otp::{ExitReason, Pid, Tag};
+
+use crate::request::{Outbox, Outgoing};
+
+pub(crate) struct Delivery {
+    outbox: Arc<Outbox>,
+    pid: Pid,
+    answered: bool,
+}
+
+impl Delivery {
+    pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid) -> Self {
+        Self { outbox, pid, answered: false }
+    }
+
+    pub(crate) async fn next(&mut self) -> Outgoing {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Outgoing> {
+        let outgoing = self.outbox.poll_next(cx);
+        if let Poll::Ready(Outgoing::Answer(_)) = outgoing {
+            self.answered = true;
+        }
+        outgoing
+    }
+
+    /// Whether the answer was taken: nothing follows.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.answered
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.outbox.abandon();
+            self.pid.exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+        }
+    }
+}

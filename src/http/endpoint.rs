@@ -1,0 +1,235 @@
+//! One request in, one response out: the checks of a POST in the order of the specification, then the actor.
+//!
+//! Everything up to the spawn needs only the request and the static capabilities, so a refused request costs no actor,
+//! no slot and no queue. hyper drops this future when the client leaves, and with it the [`Delivery`].
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use ractor_otp::{DynamicSupervisor, SpawnOptions};
+
+use crate::handler::{Answer, Principal, RequestContext};
+use crate::request::{Call, Drain, Message, Nowhere, Outbox, Outgoing, Phase, Slot, Slots, Spawn};
+use crate::rules::accept::Accepts;
+use crate::rules::errors::Refusal;
+use crate::rules::host::HostPolicy;
+use crate::rules::order::{self, Admitted, AdmittedRequest};
+use crate::rules::origin::OriginPolicy;
+use crate::wire::{MirroredParams, Notification, RequestMeta};
+
+use super::delivery::Delivery;
+use super::{Limits, ResponseBody, intake};
+
+/// What all connections of one listener share.
+pub(crate) struct Endpoint {
+    pub(crate) handler: Arc<dyn Spawn>,
+    pub(crate) path: String,
+    pub(crate) hosts: HostPolicy,
+    pub(crate) origins: OriginPolicy,
+    pub(crate) limits: Limits,
+    pub(crate) slots: Slots,
+    pub(crate) drain: Drain,
+}
+
+/// Where a request came from, and under which supervisor its actor lives.
+pub(crate) struct Caller {
+    pub(crate) parent: DynamicSupervisor,
+    pub(crate) slots: Slots,
+    pub(crate) peer: Option<SocketAddr>,
+}
+
+impl Endpoint {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn drain(&self) -> &Drain {
+        &self.drain
+    }
+
+    /// Answers one HTTP request.
+    pub(crate) async fn answer<B>(&self, request: Request<B>, caller: &Caller) -> Response<ResponseBody>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        match self.admit(head, body, caller).await {
+            Ok(response) => response,
+            Err(refusal) => {
+                tracing::debug!(
+                    target: "ractor_mcp",
+                    status = refusal.status.as_u16(),
+                    code = refusal.error.code,
+                    reason = %refusal.error.message,
+                    "request refused"
+                );
+                refuse(refusal)
+            }
+        }
+    }
+
+    async fn admit<B>(&self, head: Parts, body: B, caller: &Caller) -> Result<Response<ResponseBody>, Refusal>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let accepts = self.check_head(&head)?;
+        let body = intake::read(&head.headers, body, &self.limits).await?;
+        let serves = |method: &str| self.handler.serves(method);
+        let capabilities = self.handler.capabilities();
+        match order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)? {
+            Admitted::Request(request) => self.run(*request, head, accepts, caller).await,
+            Admitted::Notification(notification) => self.observe(notification, head, caller).await,
+        }
+    }
+
+    /// The checks that need no body (section 27, steps 1 and 2).
+    fn check_head(&self, head: &Parts) -> Result<Accepts, Refusal> {
+        order::origin(head, &self.hosts, &self.origins)?;
+        if head.uri.path().strip_suffix('/').unwrap_or(head.uri.path()) != self.path {
+            return Err(Refusal::no_such_path(&self.path));
+        }
+        if head.method != Method::POST {
+            return Err(Refusal::method_not_allowed());
+        }
+        if self.drain.phase() > Phase::Open {
+            return Err(Refusal::shutting_down());
+        }
+        order::media_types(&head.headers)
+    }
+
+    /// Spawns the request's actor and waits for its first output, which decides what the response is.
+    async fn run(
+        &self,
+        request: AdmittedRequest,
+        head: Parts,
+        accepts: Accepts,
+        caller: &Caller,
+    ) -> Result<Response<ResponseBody>, Refusal> {
+        let slot = self.slot(caller).map_err(|refusal| refusal.with_id(request.id.clone()))?;
+        let outbox = Arc::new(Outbox::new(self.limits.outbox, accepts.sse));
+        let context = RequestContext {
+            name: request.request.name().map(Box::from),
+            method: Box::from(request.request.method()),
+            id: Some(request.id),
+            meta: request.meta,
+            mirrored_params: request.mirrored_params,
+            peer: caller.peer,
+            principal: Principal::anonymous(),
+            extensions: head.extensions,
+            received: Instant::now(),
+        };
+        let call = Call {
+            message: Message::Request(Box::new(request.request)),
+            context: Arc::new(context),
+            sink: Arc::clone(&outbox) as _,
+            slot,
+        };
+        let id = call.context.id.clone();
+        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).await.map_err(|error| {
+            tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
+            Refusal::overloaded().with_id_option(id)
+        })?;
+        let mut delivery = Delivery::new(outbox, pid);
+        if !accepts.sse {
+            loop {
+                // Without streaming, only the answer passes the outbox.
+                if let Outgoing::Answer(answer) = delivery.next().await {
+                    return Ok(json(answer));
+                }
+            }
+        }
+        let first = tokio::time::timeout(self.limits.keep_alive, delivery.next()).await;
+        Ok(match first {
+            Ok(Outgoing::Answer(answer)) if accepts.json => json(answer),
+            first => self.stream(delivery, first.ok()),
+        })
+    }
+
+    /// Spawns the notification's actor; whatever it does, the client reads 202 (HTTP-09).
+    async fn observe(
+        &self,
+        notification: Notification,
+        head: Parts,
+        caller: &Caller,
+    ) -> Result<Response<ResponseBody>, Refusal> {
+        let context = RequestContext {
+            id: None,
+            method: Box::from(&*notification.method),
+            name: None,
+            meta: RequestMeta::default(),
+            mirrored_params: MirroredParams::default(),
+            peer: caller.peer,
+            principal: Principal::anonymous(),
+            extensions: head.extensions,
+            received: Instant::now(),
+        };
+        let call = Call {
+            message: Message::Notification(notification),
+            context: Arc::new(context),
+            sink: Arc::new(Nowhere),
+            slot: self.slot(caller)?,
+        };
+        if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
+            tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
+            return Err(Refusal::overloaded());
+        }
+        let mut response = Response::new(ResponseBody::empty());
+        *response.status_mut() = StatusCode::ACCEPTED;
+        Ok(response)
+    }
+
+    fn slot(&self, caller: &Caller) -> Result<Slot, Refusal> {
+        Slots::take(&self.slots, &caller.slots).ok_or_else(Refusal::overloaded)
+    }
+
+    fn spawn_options(&self) -> SpawnOptions {
+        SpawnOptions { mailbox: self.limits.mailbox, terminate_within: self.limits.close_time, ..Default::default() }
+    }
+
+    fn stream(&self, delivery: Delivery, first: Option<Outgoing>) -> Response<ResponseBody> {
+        let status = match &first {
+            Some(Outgoing::Answer(answer)) => answer.status,
+            _ => StatusCode::OK,
+        };
+        let mut response = Response::new(ResponseBody::stream(delivery, first, self.limits.keep_alive));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        // Neither compressed nor held back on the way (SSE-05).
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        response
+    }
+}
+
+fn json(answer: Answer) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(answer.body));
+    *response.status_mut() = answer.status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn refuse(refusal: Refusal) -> Response<ResponseBody> {
+    let mut response = json(Answer { status: refusal.status, body: refusal.to_bytes().into() });
+    let headers = response.headers_mut();
+    match refusal.status {
+        StatusCode::METHOD_NOT_ALLOWED => {
+            headers.insert(ALLOW, HeaderValue::from_static("POST"));
+        }
+        StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
+    if refusal.closes {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}

@@ -1,0 +1,22 @@
+//! Floor 4: Streamable HTTP. One POST becomes one request actor; its response is one JSON object or one SSE stream.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `endpoint.rs` | one request in, one response out: the checks in order, then the actor |
+//! | `intake.rs` | reading a body within its limits |
+//! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
+//! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
+//! | `connection.rs` | driving one connection with hyper |
+//! | `limits.rs` | the limits of this transport |
+
+mod body;
+mod connection;
+mod delivery;
+mod endpoint;
+mod intake;
+mod limits;
+
+pub(crate) use body::ResponseBody;
+pub(crate) use connection::drive;
+pub(crate) use endpoint::{Caller, Endpoint};
+pub(crate) use limits::Limits;

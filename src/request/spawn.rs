@@ -1,0 +1,78 @@
+//! The one place where the handler's type is erased: transports and supervisors see [`Spawn`].
+//!
+//! Whoever spawns names the parent and the sink. A connection spawns under itself and hands over the response; what
+//! outlives a connection names another supervisor and another sink.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use ractor_otp::{DynamicSupervisor, Pid, SpawnOptions, StartError};
+use serde_json::value::RawValue;
+
+use crate::handler::{Exchange, Handler, Misconfigured, RequestContext, Sink};
+use crate::wire::{Notification, Request, ServerCapabilities};
+
+use super::Slot;
+use super::process::RequestProcess;
+
+/// What one actor is spawned for.
+pub(crate) enum Message {
+    Request(Box<Request>),
+    Notification(Notification),
+}
+
+/// A message with all that is known of it and where its output goes.
+pub(crate) struct Call {
+    pub(crate) message: Message,
+    pub(crate) context: Arc<RequestContext>,
+    pub(crate) sink: Arc<dyn Sink>,
+    /// Held until the actor's state is dropped, whatever ended it.
+    pub(crate) slot: Slot,
+}
+
+pub(crate) type Spawning<'a> = Pin<Box<dyn Future<Output = Result<Pid, StartError>> + Send + 'a>>;
+
+/// A handler of any type.
+pub(crate) trait Spawn: Send + Sync {
+    /// Starts the actor of one request under `parent`.
+    fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a>;
+
+    fn capabilities(&self) -> &ServerCapabilities;
+
+    fn serves(&self, method: &str) -> bool;
+}
+
+struct Erased<H> {
+    handler: Arc<H>,
+    capabilities: ServerCapabilities,
+    server_info: Option<Arc<RawValue>>,
+}
+
+/// Erases a handler's type, once it was found to be in order.
+pub(crate) fn erase<H: Handler>(handler: H) -> Result<Arc<dyn Spawn>, Misconfigured> {
+    handler.check()?;
+    let server_info = handler.server_info().map(|info| serde_json::value::to_raw_value(&info)).transpose();
+    let server_info = server_info
+        .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
+        .map(Arc::from);
+    let capabilities = handler.capabilities();
+    Ok(Arc::new(Erased { handler: Arc::new(handler), capabilities, server_info }))
+}
+
+impl<H: Handler> Spawn for Erased<H> {
+    fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
+        let label = Arc::clone(&call.context);
+        let exchange = Exchange::new(call.context, call.sink, self.server_info.clone());
+        let process = RequestProcess::new(Arc::clone(&self.handler), call.message, exchange, call.slot);
+        Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })
+    }
+
+    fn capabilities(&self) -> &ServerCapabilities {
+        &self.capabilities
+    }
+
+    fn serves(&self, method: &str) -> bool {
+        self.handler.serves(method)
+    }
+}

@@ -1,0 +1,181 @@
+//! What a running tool knows of its call, and what it can send meanwhile.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::handler::{Channel, Closed, Principal, Sent};
+use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
+
+use super::SuiteMessage;
+
+/// The call that a tool serves: the second argument of a tool function that wants it.
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+/// # use schemars::JsonSchema;
+/// # use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Count { to: u32 }
+///
+/// async fn count(Count { to }: Count, call: Call) -> Result<String, ToolError> {
+///     for step in 1..=to {
+///         call.progress(step, to, None).await?;
+///     }
+///     Ok(format!("counted to {to}"))
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Call {
+    channel: Channel<SuiteMessage>,
+    tool: Arc<str>,
+}
+
+impl Call {
+    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>) -> Self {
+        Self { channel, tool }
+    }
+
+    /// The name under which the tool was called.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Reports progress, which must grow with each call; `total` is in the same unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the client left or the call was answered.
+    pub async fn progress(
+        &self,
+        progress: impl Amount,
+        total: impl IntoTotal,
+        message: impl Into<Option<&str>>,
+    ) -> Result<Sent, Closed> {
+        self.channel.send_progress(progress.amount(), total.into_total(), message).await
+    }
+
+    /// Sends a log record, if the request asked for logs at or below `level`.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the client left or the call was answered.
+    pub async fn log(&self, level: LogLevel, data: impl Into<Value>) -> Result<Sent, Closed> {
+        self.channel.send_log(level, data, &*self.tool).await
+    }
+
+    /// Sends any notification on this call's response.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the client left or the call was answered.
+    pub async fn notify(&self, notification: impl Into<ServerNotification>) -> Result<Sent, Closed> {
+        self.channel.send_notification(notification).await
+    }
+
+    /// Opens the response as a stream without writing an event, so that keep-alives flow while the tool works.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`] once the client left or the call was answered.
+    pub async fn start_stream(&self) -> Result<(), Closed> {
+        self.channel.start_stream().await
+    }
+
+    /// Starts a task that belongs to this call and ends with it. A panic in it is traced with the tool's name.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let tool = Arc::clone(&self.tool);
+        self.channel.spawn(task, move |ended| {
+            if let Err(crash) = ended {
+                tracing::error!(target: "ractor_mcp", %tool, %crash, "a task of the tool failed");
+            }
+            SuiteMessage::TaskEnded
+        });
+    }
+
+    /// Runs a future that neither a client that leaves nor a drain cuts: the end of the call waits for it.
+    pub fn uninterrupted<'a, T, F>(&'a self, future: F) -> impl Future<Output = T> + Send + 'a
+    where
+        T: Send + 'a,
+        F: Future<Output = T> + Send + 'a,
+    {
+        self.channel.uninterrupted(future)
+    }
+
+    /// Whether the client left or the call was answered. For work that cannot be interrupted at an `.await`.
+    pub fn is_closed(&self) -> bool {
+        self.channel.is_closed()
+    }
+
+    /// The id of the request as the client sent it.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.channel.request_id()
+    }
+
+    /// What the request's `_meta` says.
+    pub fn meta(&self) -> &RequestMeta {
+        self.channel.meta()
+    }
+
+    /// Who calls.
+    pub fn principal(&self) -> &Principal {
+        self.channel.principal()
+    }
+
+    /// The address of the client's end of the connection, if the transport has one.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.channel.peer()
+    }
+
+    /// Typed values that layers in front of the server attached to the HTTP request.
+    pub fn extensions(&self) -> &http::Extensions {
+        self.channel.extensions()
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({:?})", self.channel)
+    }
+}
+
+/// A number for [`Call::progress`]: any integer or float.
+pub trait Amount {
+    /// The number as the wire has it. Integers above 2^53 lose digits.
+    fn amount(self) -> f64;
+}
+
+macro_rules! amounts {
+    ($($number:ty)*) => {
+        $(impl Amount for $number {
+            #[allow(clippy::cast_precision_loss, clippy::cast_lossless)]
+            fn amount(self) -> f64 {
+                self as f64
+            }
+        })*
+    };
+}
+
+amounts!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
+
+/// A total for [`Call::progress`]: a number, or `None`.
+pub trait IntoTotal {
+    /// The total, if it is known.
+    fn into_total(self) -> Option<f64>;
+}
+
+impl<N: Amount> IntoTotal for N {
+    fn into_total(self) -> Option<f64> {
+        Some(self.amount())
+    }
+}
+
+impl IntoTotal for Option<f64> {
+    fn into_total(self) -> Option<f64> {
+        self
+    }
+}

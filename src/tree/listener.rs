@@ -1,0 +1,122 @@
+//! A listener: a supervisor, rest_for_one, under `listeners`. Its children are `connections` and the acceptor.
+//!
+//! The bound socket lives in the [`Port`], which the child specs hold: a restart of the acceptor, or of the whole
+//! listener, keeps the port and the backlog.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ractor_otp::{
+    ChildSpec, DynamicOptions, DynamicSupervisor, Pid, Restart, Shutdown, StartError, Strategy, Supervisor,
+    SupervisorOptions,
+};
+use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::http::Endpoint;
+
+use super::acceptor::Acceptor;
+
+/// What the incarnations of one listener share.
+pub(super) struct Port {
+    pub(super) address: SocketAddr,
+    pub(super) endpoint: Arc<Endpoint>,
+    socket: Mutex<Option<Arc<TcpListener>>>,
+    room: Arc<Semaphore>,
+    connections: Mutex<Option<DynamicSupervisor>>,
+}
+
+impl Port {
+    pub(super) fn new(
+        socket: TcpListener,
+        address: SocketAddr,
+        endpoint: Arc<Endpoint>,
+        max_connections: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            address,
+            endpoint,
+            socket: Mutex::new(Some(Arc::new(socket))),
+            room: Arc::new(Semaphore::new(max_connections)),
+            connections: Mutex::new(None),
+        })
+    }
+
+    pub(super) async fn room(&self) -> io::Result<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).acquire_owned().await.map_err(io::Error::other)
+    }
+
+    pub(super) fn socket(&self) -> io::Result<Arc<TcpListener>> {
+        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        socket.clone().ok_or_else(|| io::Error::other("the listener is closed"))
+    }
+
+    /// Lets go of the socket: the port closes as soon as the acceptor has ended.
+    pub(super) fn close(&self) {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    pub(super) fn connections(&self) -> Result<DynamicSupervisor, StartError> {
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.clone().ok_or(StartError::NoProc)
+    }
+
+    fn set_connections(&self, connections: DynamicSupervisor) -> Pid {
+        let pid = connections.pid().clone();
+        *self.connections.lock().unwrap_or_else(PoisonError::into_inner) = Some(connections);
+        pid
+    }
+}
+
+/// The child spec of a listener.
+pub(super) fn spec(port: Arc<Port>) -> ChildSpec {
+    let label = format!("listener {}", port.address);
+    ChildSpec::new(label.clone(), move |parent: Pid| {
+        let (label, children) = (label.clone(), vec![connections(&port), acceptor(&port)]);
+        async move {
+            let options = SupervisorOptions { strategy: Strategy::RestForOne, ..SupervisorOptions::default() };
+            Ok(Supervisor::start(parent, label, options, children).await?.pid().clone())
+        }
+    })
+    .restart(Restart::Permanent)
+    .shutdown(Shutdown::Infinity)
+}
+
+fn connections(port: &Arc<Port>) -> ChildSpec {
+    let port = Arc::clone(port);
+    ChildSpec::new("connections", move |parent: Pid| {
+        let port = Arc::clone(&port);
+        async move {
+            let options = DynamicOptions { shutdown: port.endpoint.limits().close_time, ..DynamicOptions::default() };
+            let connections = DynamicSupervisor::start(parent, "connections", options).await?;
+            Ok(port.set_connections(connections))
+        }
+    })
+    .restart(Restart::Permanent)
+    .shutdown(Shutdown::Infinity)
+}
+
+fn acceptor(port: &Arc<Port>) -> ChildSpec {
+    let port = Arc::clone(port);
+    ChildSpec::process("acceptor", move || Acceptor::new(Arc::clone(&port))).restart(Restart::Permanent)
+}
+
+/// A running listener: what [`McpSupervisor::listen`](super::McpSupervisor::listen) returns.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    pub(super) address: SocketAddr,
+    pub(super) pid: Pid,
+}
+
+impl Listener {
+    /// The address that it listens on, with the port that the system chose if it was asked to.
+    pub fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The listener's supervisor as it was started; a restart gives it a new one.
+    pub fn pid(&self) -> &Pid {
+        &self.pid
+    }
+}

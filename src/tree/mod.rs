@@ -1,0 +1,28 @@
+//! Floor 5: the assembled system, as a tree of supervisors.
+//!
+//! ```text
+//! mcp                                 supervisor, one_for_one               supervisor.rs
+//! ├─ listeners                        supervisor, children at run time      supervisor.rs
+//! │  └─ listener 127.0.0.1:3000       supervisor, rest_for_one              listener.rs
+//! │     ├─ connections                dynamic supervisor                    listener.rs
+//! │     │  └─ connection 127.0.0.1:51234   dynamic supervisor + driver      connection.rs
+//! │     │     └─ request tools/call slow #7                                 ../request/
+//! │     └─ acceptor                   leaf                                  acceptor.rs
+//! └─ embedded                         supervisor                            embedded.rs
+//! ```
+//!
+//! `options.rs` holds what can be set, `shutdown.rs` the drain, phase by phase, `error.rs` why a start failed.
+
+mod acceptor;
+mod connection;
+mod error;
+mod listener;
+mod options;
+mod shutdown;
+mod supervisor;
+
+pub use error::Error;
+pub use listener::Listener;
+pub use options::Options;
+pub use shutdown::{Summary, shutdown_signal};
+pub use supervisor::McpSupervisor;

@@ -1,0 +1,203 @@
+//! What can be set of a server, with the defaults.
+
+use std::time::Duration;
+
+use crate::handler::Misconfigured;
+use crate::http::Limits;
+use crate::rules::{host::HostPolicy, origin::OriginPolicy};
+
+/// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; they do not
+/// change after the start.
+///
+/// ```
+/// use std::time::Duration;
+/// use ractor_mcp::Options;
+///
+/// let options = Options::new().max_body(64 * 1024).keep_alive(Duration::from_secs(5));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) path: String,
+    pub(super) limits: Limits,
+    pub(super) hosts: Option<HostPolicy>,
+    pub(super) origins: OriginPolicy,
+    pub(super) max_connections: usize,
+    pub(super) max_in_flight: usize,
+    pub(super) drain: Duration,
+    faults: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            path: "/mcp".to_owned(),
+            limits: Limits::default(),
+            hosts: None,
+            origins: OriginPolicy::default(),
+            max_connections: 10_000,
+            max_in_flight: 1000,
+            drain: Duration::from_secs(30),
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The path of the endpoint, `/mcp` by default. It is served with and without a trailing slash.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        if !path.starts_with('/') || path.contains(['?', '#']) {
+            self.faults.push(format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`"));
+        }
+        path.trim_end_matches('/').clone_into(&mut self.path);
+        self
+    }
+
+    /// The largest request body in bytes, 4 MiB by default; a larger one answers 413.
+    #[must_use]
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.limits.body = bytes;
+        self.at_least("max_body", bytes, 1)
+    }
+
+    /// How long a request body may take to arrive, 30 s by default; a slower one answers 408.
+    #[must_use]
+    pub fn body_time(mut self, time: Duration) -> Self {
+        self.limits.body_time = time;
+        self.above_zero("body_time", time)
+    }
+
+    /// How long a request head may take to arrive, and how long a kept connection may stay idle: 30 s by default. A
+    /// slower connection is closed.
+    #[must_use]
+    pub fn head_time(mut self, time: Duration) -> Self {
+        self.limits.head_time = time;
+        self.above_zero("head_time", time)
+    }
+
+    /// The nesting depth of JSON in a request, 64 by default; deeper JSON answers 400.
+    #[must_use]
+    pub fn max_depth(mut self, depth: usize) -> Self {
+        self.limits.message.depth = depth;
+        self.at_least("max_depth", depth, 8)
+    }
+
+    /// The silence after which an open stream gets a keep-alive comment, and after which a JSON response becomes a
+    /// stream if the client's `Accept` allows: 15 s by default.
+    #[must_use]
+    pub fn keep_alive(mut self, time: Duration) -> Self {
+        self.limits.keep_alive = time;
+        self.above_zero("keep_alive", time)
+    }
+
+    /// What may wait for a slow client on one response, 64 messages and 1 MiB by default; then its handler waits.
+    #[must_use]
+    pub fn outbox(mut self, messages: usize, bytes: usize) -> Self {
+        self.limits.outbox.messages = messages;
+        self.limits.outbox.bytes = bytes;
+        self.at_least("outbox messages", messages, 1).at_least("outbox bytes", bytes, 1)
+    }
+
+    /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self.at_least("max_connections", connections, 1)
+    }
+
+    /// How many requests run at once on the whole server, 1,000 by default, and on one connection, 100 by default.
+    /// Beyond, a request answers 503 with `Retry-After`.
+    #[must_use]
+    pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
+        self.max_in_flight = server;
+        self.limits.in_flight_per_connection = connection;
+        self.at_least("max_in_flight of the server", server, 1)
+            .at_least("max_in_flight of a connection", connection, 1)
+    }
+
+    /// How long a handler's `handle_close` may take, 5 s by default; then the request is killed.
+    #[must_use]
+    pub fn close_time(mut self, time: Duration) -> Self {
+        self.limits.close_time = time;
+        self.above_zero("close_time", time)
+    }
+
+    /// How many messages may wait for one request, 1,000 by default; then their senders wait.
+    #[must_use]
+    pub fn mailbox(mut self, messages: usize) -> Self {
+        self.limits.mailbox = messages;
+        self.at_least("mailbox", messages, 1)
+    }
+
+    /// How long [`run_until`](super::McpSupervisor::run_until) lets running requests finish, 30 s by default.
+    #[must_use]
+    pub fn drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+
+    /// The names under which clients may reach the server, without ports: any other `Host` answers 403. The default
+    /// is the loopback names on a loopback bind; any other bind needs this or [`any_host`](Options::any_host).
+    #[must_use]
+    pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+        match HostPolicy::list(hosts.into_iter().map(Into::into)) {
+            Ok(policy) => self.hosts = Some(policy),
+            Err(fault) => self.faults.push(fault),
+        }
+        self
+    }
+
+    /// Accepts every `Host`. Only behind something else that checks it.
+    #[must_use]
+    pub fn any_host(mut self) -> Self {
+        self.hosts = Some(HostPolicy::Any);
+        self
+    }
+
+    /// The web origins whose pages may call the server, such as `https://app.example.com`; an entry without a port
+    /// matches every port. Any other `Origin` answers 403. Loopback origins are allowed on loopback binds.
+    #[must_use]
+    pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+        match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
+            Ok(policy) => self.origins = policy,
+            Err(fault) => self.faults.push(fault),
+        }
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), Misconfigured> {
+        Misconfigured::unless_empty(self.faults.clone())
+    }
+
+    fn at_least(mut self, option: &str, value: usize, least: usize) -> Self {
+        if value < least {
+            self.faults.push(format!("{option}: {value} is too small; at least {least}"));
+        }
+        self
+    }
+
+    fn above_zero(mut self, option: &str, time: Duration) -> Self {
+        if time.is_zero() {
+            self.faults.push(format!("{option}: the time is zero; at least a millisecond"));
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_faults_are_told_at_once() {
+        let options = Options::new().path("mcp").max_body(0).keep_alive(Duration::ZERO);
+        assert_eq!(options.check().unwrap_err().faults().len(), 3);
+        assert!(Options::new().check().is_ok());
+    }
+}

@@ -1,0 +1,48 @@
+//! The token that a client wants progress reported with: string or integer, echoed with its type (PROG-03).
+
+use serde::{Serialize, Serializer};
+use serde_json::{Number, Value};
+
+/// A progress token as the client gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressToken(Token);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    String(Box<str>),
+    Integer(Number),
+}
+
+impl ProgressToken {
+    /// The token in a JSON value; `None` if it is neither a string nor an integer.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self(Token::String(text.as_str().into()))),
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                Some(Self(Token::Integer(number.clone())))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<i64> for ProgressToken {
+    fn from(token: i64) -> Self {
+        Self(Token::Integer(token.into()))
+    }
+}
+
+impl From<&str> for ProgressToken {
+    fn from(token: &str) -> Self {
+        Self(Token::String(token.into()))
+    }
+}
+
+impl Serialize for ProgressToken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Token::String(text) => text.serialize(serializer),
+            Token::Integer(number) => number.serialize(serializer),
+        }
+    }
+}
