@@ -1,2 +1,64 @@
-//! MCP servers the OTP way.
+//! MCP servers the OTP way: every request is a supervised actor.
+//!
+//! A server is an [`McpSupervisor`] in an application, and a handler: plain async functions in a [`Suite`], or a type
+//! that implements [`Handler`]. Each request runs in an actor of its own, a child of its connection's actor: a panic
+//! costs one answer, a disconnect stops the work at its next `.await`, and a shutdown ends everything in order.
+//!
+//! ```no_run
+//! use ractor_mcp::prelude::*;
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! /// Adds two integers.
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Add { a: i64, b: i64 }
+//!
+//! async fn add(Add { a, b }: Add) -> i64 { a + b }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), ractor_mcp::Error> {
+//!     let suite = Suite::new("calculator", "1.0.0").tool("add", add);
+//!     let mcp = McpSupervisor::start(suite).await?;
+//!     let listener = mcp.listen("127.0.0.1:3000").await?;
+//!     println!("listening on {}", listener.addr());
+//!     mcp.run_until(shutdown_signal()).await
+//! }
+//! ```
+//!
+//! # Map
+//!
+//! A module uses only those above it.
+//!
+//! | floor | module | holds |
+//! |---|---|---|
+//! | 0 | [`wire`] | the JSON as the specification spells it |
+//! | 1 | `rules` | one rule of the protocol a file: pure functions, the clause on the first line |
+//! | 2 | `handler` | [`Handler`], [`Reply`], [`Channel`], [`RpcError`], [`Principal`] |
+//! | 3 | `request`, [`suite`] | running one request; the ready-made handler |
+//! | 4 | `http` | Streamable HTTP |
+//! | 5 | `tree` | [`McpSupervisor`], [`Listener`], [`Options`], the drain |
+//!
+//! [`otp`] is the actor layer below all of them: exit reasons, addresses, monitors, the tree.
+//!
+//! # Features
+//!
+//! `suite` (default): functions as tools. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
+//! names, which change its traits for a whole build: whoever turns one on turns ours on too.
+
+mod handler;
+mod http;
+pub mod prelude;
+mod request;
+mod rules;
+#[cfg(feature = "suite")]
+pub mod suite;
+mod tree;
 pub mod wire;
+
+pub use ractor_otp as otp;
+
+pub use handler::{Channel, Closed, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
+#[cfg(feature = "suite")]
+pub use suite::Suite;
+pub use tree::{Error, Listener, McpSupervisor, Options, Summary, shutdown_signal};
+pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::rules::{errors, progress::Progress, reply};
 use crate::wire::{
-    ErrorObject, ErrorResponse, LogLevel, MirroredParams, NotificationMessage, RequestId, RequestMeta, Response,
-    ResultBody, ServerNotification,
+    ErrorObject, ErrorResponse, LogLevel, MirroredParams, NotificationMessage, RequestId, RequestMeta,
+    Response, ResultBody, ServerNotification,
 };
 
 use super::{Answer, Closed, Event, Principal, Refused, RequestContext, RpcError, Sink};
@@ -77,8 +77,12 @@ impl<M: Send + 'static> Channel<M> {
         if self.exchange.context.is_listen() || !self.exchange.progress_grows(progress) {
             return self.exchange.unless_closed(Sent::Dropped);
         }
-        let notification =
-            ServerNotification::progress(token.clone(), progress, total.into(), message.into().map(str::to_owned));
+        let notification = ServerNotification::progress(
+            token.clone(),
+            progress,
+            total.into(),
+            message.into().map(str::to_owned),
+        );
         self.exchange.send(&notification).await
     }
 
@@ -108,7 +112,10 @@ impl<M: Send + 'static> Channel<M> {
     /// # Errors
     ///
     /// [`Closed`] once the channel is closed.
-    pub async fn send_notification(&self, notification: impl Into<ServerNotification>) -> Result<Sent, Closed> {
+    pub async fn send_notification(
+        &self,
+        notification: impl Into<ServerNotification>,
+    ) -> Result<Sent, Closed> {
         let mut notification = notification.into();
         if self.exchange.context.is_listen()
             && let Some(id) = &self.exchange.context.id
@@ -133,7 +140,11 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_result(&self, result: impl Into<ResultBody>) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer(result.into()) { Ok(()) } else { Err(Closed) }
+        if !self.is_closed() && self.exchange.answer(result.into()) {
+            Ok(())
+        } else {
+            Err(Closed)
+        }
     }
 
     /// Answers the request with an error now, and lets the handler go on working.
@@ -142,7 +153,11 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_error(&self, error: RpcError) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer_error(&error) { Ok(()) } else { Err(Closed) }
+        if !self.is_closed() && self.exchange.answer_error(&error) {
+            Ok(())
+        } else {
+            Err(Closed)
+        }
     }
 
     /// Ends the request from the server side: the current callback is interrupted at its next `.await`, the request
@@ -164,7 +179,7 @@ impl<M: Send + 'static> Channel<M> {
     }
 
     /// The request's actor.
-    pub fn pid(&self) -> &Pid {
+    pub fn pid(&self) -> Pid {
         self.me.pid()
     }
 
@@ -235,7 +250,10 @@ impl<M: Send + 'static> Channel<M> {
 
 impl<M> Clone for Channel<M> {
     fn clone(&self) -> Self {
-        Self { me: self.me.clone(), exchange: Arc::clone(&self.exchange) }
+        Self {
+            me: self.me.clone(),
+            exchange: Arc::clone(&self.exchange),
+        }
     }
 }
 
@@ -252,7 +270,13 @@ impl Exchange {
         server_info: Option<Arc<RawValue>>,
     ) -> Arc<Self> {
         let progress = Mutex::new(Progress::default());
-        Arc::new(Self { context, sink, server_info, progress, closed: AtomicBool::new(false) })
+        Arc::new(Self {
+            context,
+            sink,
+            server_info,
+            progress,
+            closed: AtomicBool::new(false),
+        })
     }
 
     /// Closes the channel to the handler; the answer, if none was given, is still due.
@@ -274,7 +298,10 @@ impl Exchange {
     }
 
     fn progress_grows(&self, progress: f64) -> bool {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).advance(progress)
+        self.progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .advance(progress)
     }
 
     pub(crate) async fn send(&self, notification: &ServerNotification) -> Result<Sent, Closed> {
@@ -282,7 +309,10 @@ impl Exchange {
             return self.unless_closed(Sent::Dropped);
         }
         match NotificationMessage::new(notification).to_bytes() {
-            Ok(bytes) => self.offer(Event::Message(Bytes::from(bytes))).await.map(|()| Sent::Delivered),
+            Ok(bytes) => self
+                .offer(Event::Message(Bytes::from(bytes)))
+                .await
+                .map(|()| Sent::Delivered),
             Err(error) => {
                 tracing::error!(%error, request = %self.context, "a notification cannot be written as JSON");
                 self.unless_closed(Sent::Dropped)
@@ -322,7 +352,10 @@ impl Exchange {
         }
         let Some(id) = &self.context.id else { return false };
         match Response::new(id, &result).to_bytes() {
-            Ok(body) => self.sink.answer(Answer { status: http::StatusCode::OK, body: Bytes::from(body) }),
+            Ok(body) => self.sink.answer(Answer {
+                status: http::StatusCode::OK,
+                body: Bytes::from(body),
+            }),
             Err(error) => {
                 tracing::error!(request = %self.context, %error, "the result cannot be written as JSON");
                 self.answer_object(&errors::internal())
@@ -344,6 +377,9 @@ impl Exchange {
         let Some(id) = &self.context.id else { return false };
         let status = errors::status_from_handler(error.code);
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
-        self.sink.answer(Answer { status, body: Bytes::from(body) })
+        self.sink.answer(Answer {
+            status,
+            body: Bytes::from(body),
+        })
     }
 }

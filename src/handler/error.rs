@@ -22,7 +22,10 @@ struct Inner {
 impl RpcError {
     /// An error with a code of the application. JSON-RPC reserves `-32768..=-32000`; use codes outside (BASE-21).
     pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { error: ErrorObject::new(code, message), source: None }))
+        Self(Box::new(Inner {
+            error: ErrorObject::new(code, message),
+            source: None,
+        }))
     }
 
     /// `-32602`: the parameters do not fit, or name something that is not there.
@@ -38,15 +41,21 @@ impl RpcError {
     /// `-32601`: the server does not implement the method. HTTP status 404 (HTTP-12).
     pub fn method_not_found(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
-        Self::new(code::METHOD_NOT_FOUND, format!("method `{shown}` is not implemented by this server"))
+        Self::new(
+            code::METHOD_NOT_FOUND,
+            format!("method `{shown}` is not implemented by this server"),
+        )
     }
 
     /// `-32021`: the request needs a capability that the client did not declare on it (META-09). HTTP status 400 as
     /// long as nothing was streamed.
     pub fn missing_capability(required: &ClientCapabilities) -> Self {
         let required = serde_json::to_value(required).unwrap_or_default();
-        Self::new(code::MISSING_CLIENT_CAPABILITY, "the request needs a client capability that it does not declare")
-            .with_data(serde_json::json!({ "requiredCapabilities": required }))
+        Self::new(
+            code::MISSING_CLIENT_CAPABILITY,
+            "the request needs a client capability that it does not declare",
+        )
+        .with_data(serde_json::json!({ "requiredCapabilities": required }))
     }
 
     /// `-32603`: something failed inside. The client reads a neutral sentence, the trace reads the source.
@@ -90,7 +99,10 @@ impl RpcError {
 
 impl fmt::Debug for RpcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RpcError").field("error", &self.0.error).field("source", &self.0.source).finish()
+        f.debug_struct("RpcError")
+            .field("error", &self.0.error)
+            .field("source", &self.0.source)
+            .finish()
     }
 }
 
@@ -102,7 +114,10 @@ impl fmt::Display for RpcError {
 
 impl StdError for RpcError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
+        self.0
+            .source
+            .as_ref()
+            .map(|source| &**source as &(dyn StdError + 'static))
     }
 }
 
@@ -126,7 +141,9 @@ pub struct Misconfigured {
 impl Misconfigured {
     /// One fault, said as: where, what was found, what would do.
     pub fn new(fault: impl Into<String>) -> Self {
-        Self { faults: vec![fault.into()] }
+        Self {
+            faults: vec![fault.into()],
+        }
     }
 
     /// `Ok` without faults.
@@ -135,7 +152,11 @@ impl Misconfigured {
     ///
     /// With at least one fault, all of them.
     pub fn unless_empty(faults: Vec<String>) -> Result<(), Self> {
-        if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(Self { faults })
+        }
     }
 
     /// The faults, in the order in which they were found.
@@ -147,7 +168,9 @@ impl Misconfigured {
 impl fmt::Display for Misconfigured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the server is misconfigured:")?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
+        self.faults
+            .iter()
+            .try_for_each(|fault| write!(f, "\n  - {fault}"))
     }
 }
 

@@ -93,7 +93,10 @@ pub trait Handler: Send + Sync + 'static {
     /// # Errors
     ///
     /// The error answers the request; no other callback runs. For a notification it is traced.
-    fn init(&self, channel: &Channel<Self::Message>) -> impl Future<Output = Result<Self::State, RpcError>> + Send;
+    fn init(
+        &self,
+        channel: &Channel<Self::Message>,
+    ) -> impl Future<Output = Result<Self::State, RpcError>> + Send;
 
     /// Answers one request, or keeps it open with [`Reply::Stream`].
     ///
@@ -184,7 +187,10 @@ macro_rules! delegate {
             type State = H::State;
             type Message = H::Message;
 
-            fn init(&self, channel: &Channel<H::Message>) -> impl Future<Output = Result<H::State, RpcError>> + Send {
+            fn init(
+                &self,
+                channel: &Channel<H::Message>,
+            ) -> impl Future<Output = Result<H::State, RpcError>> + Send {
                 (**self).init(channel)
             }
 

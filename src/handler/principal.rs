@@ -26,7 +26,11 @@ impl Principal {
     /// A caller with a stable id, for example issuer and subject of its token.
     pub fn new(id: impl Into<String>) -> Self {
         let id = id.into().into_boxed_str();
-        Self(Some(Arc::new(Known { id, expires_at: None, extensions: http::Extensions::new() })))
+        Self(Some(Arc::new(Known {
+            id,
+            expires_at: None,
+            extensions: http::Extensions::new(),
+        })))
     }
 
     /// Sets when the caller's authorization ends.
@@ -81,7 +85,10 @@ impl Eq for Principal {}
 
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Principal").field("id", &self.id()).field("expires_at", &self.expires_at()).finish()
+        f.debug_struct("Principal")
+            .field("id", &self.id())
+            .field("expires_at", &self.expires_at())
+            .finish()
     }
 }
 
@@ -100,7 +107,10 @@ mod tests {
 
     #[test]
     fn principals_are_equal_by_id_only() {
-        assert_eq!(Principal::new("a").expiring_at(SystemTime::UNIX_EPOCH), Principal::new("a"));
+        assert_eq!(
+            Principal::new("a").expiring_at(SystemTime::UNIX_EPOCH),
+            Principal::new("a")
+        );
         assert_ne!(Principal::new("a"), Principal::anonymous());
     }
 }

@@ -2,46 +2,162 @@
 //! end of the connection.
 
 use std::convert::Infallible;
+use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
+use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::TokioTimer;
+use tokio::time::timeout;
 
 use crate::request::Phase;
 
-use super::{Caller, Endpoint};
+use super::preface::{self, Version};
+use super::stall::Stalling;
+use super::{Caller, Endpoint, Limits, ResponseBody};
 
-/// Serves HTTP/1.1 on `io` until the client leaves, a limit ends it or the server closes it.
+/// Serves one connection until the client leaves, a limit ends it or the server closes it.
 ///
-/// A client that shuts down only its write side counts as gone: hyper's half-close stays off, since with it a client
-/// that left would go unnoticed.
-pub(crate) async fn drive<IO>(io: IO, endpoint: Arc<Endpoint>, caller: Caller)
+/// `closed` resolves when the client has closed its side, for transports that can tell. A client that shuts down only
+/// its write side counts as gone: hyper's half-close stays off, since with it a client that left would go unnoticed.
+pub(crate) async fn drive<IO>(
+    io: IO,
+    closed: impl Future<Output = ()>,
+    endpoint: Arc<Endpoint>,
+    caller: Caller,
+) where
+    IO: Read + Write + Unpin + Send + 'static,
+{
+    tokio::select! {
+        biased;
+        () = serve(io, endpoint, caller) => {}
+        () = closed => tracing::debug!(target: "ractor_mcp", "the client closed the connection"),
+    }
+}
+
+async fn serve<IO>(io: IO, endpoint: Arc<Endpoint>, caller: Caller)
 where
     IO: Read + Write + Unpin + Send + 'static,
 {
     let drain = endpoint.drain().clone();
-    let limits = endpoint.limits();
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_buf_size(limits.head);
-
+    let limits = endpoint.limits().clone();
+    let io = Stalling::new(io, limits.write_stall, caller.stalled.clone());
+    let first = tokio::select! {
+        first = timeout(limits.first_byte, preface::read(io)) => first,
+        () = drain.reached(Phase::Closing) => return,
+    };
+    let Ok(Ok((version, io))) = first else {
+        tracing::debug!(target: "ractor_mcp", "the connection sent nothing");
+        return;
+    };
     let caller = Arc::new(caller);
+    let known = Arc::clone(&caller);
     let service = service_fn(move |request| {
         let (endpoint, caller) = (Arc::clone(&endpoint), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(endpoint.answer(request, &caller).await) }
     });
-    let mut connection = pin!(builder.serve_connection(io, service));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = drain.reached(Phase::Closing) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+    let ended = match version {
+        Version::Http1 => http1(io, service, &limits, drain.reached(Phase::Closing)).await,
+        Version::Http2 => http2(io, service, &limits, drain.reached(Phase::Closing), &known).await,
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.
         tracing::debug!(target: "ractor_mcp", %error, "the connection ended early");
     }
+}
+
+async fn http1<IO, S>(
+    io: IO,
+    service: S,
+    limits: &Limits,
+    closing: impl Future<Output = ()>,
+) -> hyper::Result<()>
+where
+    IO: Read + Write + Unpin + Send + 'static,
+    S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible>,
+{
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_buf_size(limits.head);
+    let mut connection = pin!(builder.serve_connection(io, service));
+    tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    }
+}
+
+#[cfg(feature = "http2")]
+async fn http2<IO, S>(
+    io: IO,
+    service: S,
+    limits: &Limits,
+    closing: impl Future<Output = ()>,
+    caller: &Caller,
+) -> hyper::Result<()>
+where
+    IO: Read + Write + Unpin + Send + 'static,
+    S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    let size = u32::try_from(limits.head).unwrap_or(u32::MAX);
+    let streams = u32::try_from(limits.in_flight_per_connection).unwrap_or(u32::MAX);
+    let mut builder = hyper::server::conn::http2::Builder::new(hyper_util::rt::TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(streams)
+        .max_header_list_size(size)
+        .max_send_buf_size(limits.head)
+        // Floods of resets, of the client's or of our own making, end the connection.
+        .max_pending_accept_reset_streams(20)
+        .max_local_error_reset_streams(Some(128))
+        // A client that vanished answers no ping.
+        .keep_alive_interval(Some(limits.keep_alive))
+        .keep_alive_timeout(limits.write_stall);
+    let mut connection = pin!(builder.serve_connection(io, service));
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = closing => {}
+        // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever.
+        () = idle(caller, limits) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    connection.await
+}
+
+/// Resolves when the connection has had no request for the head time.
+#[cfg(feature = "http2")]
+async fn idle(caller: &Caller, limits: &Limits) {
+    let mut seen = caller.requests();
+    loop {
+        tokio::time::sleep(limits.head_time).await;
+        let now = caller.requests();
+        if now == seen && caller.parent.count() == 0 {
+            return;
+        }
+        seen = now;
+    }
+}
+
+/// Without the feature `http2`, the preface is no request line of HTTP/1.1 and is refused as such.
+#[cfg(not(feature = "http2"))]
+async fn http2<IO, S>(
+    io: IO,
+    service: S,
+    limits: &Limits,
+    closing: impl Future<Output = ()>,
+    _: &Caller,
+) -> hyper::Result<()>
+where
+    IO: Read + Write + Unpin + Send + 'static,
+    S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible>,
+{
+    http1(io, service, limits, closing).await
 }

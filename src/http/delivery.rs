@@ -9,15 +9,23 @@ use ractor_otp::{ExitReason, Pid, Tag};
 
 use crate::request::{Outbox, Outgoing};
 
+use super::Stalled;
+
 pub(crate) struct Delivery {
     outbox: Arc<Outbox>,
     pid: Pid,
+    stalled: Stalled,
     answered: bool,
 }
 
 impl Delivery {
-    pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid) -> Self {
-        Self { outbox, pid, answered: false }
+    pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid, stalled: Stalled) -> Self {
+        Self {
+            outbox,
+            pid,
+            stalled,
+            answered: false,
+        }
     }
 
     pub(crate) async fn next(&mut self) -> Outgoing {
@@ -42,7 +50,12 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.answered {
             self.outbox.abandon();
-            self.pid.exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+            let why = if self.stalled.is_set() {
+                Tag::STALLED
+            } else {
+                Tag::CLIENT_DISCONNECTED
+            };
+            self.pid.exit(ExitReason::ShutdownWith(why));
         }
     }
 }

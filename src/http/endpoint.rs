@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -23,7 +24,7 @@ use crate::rules::origin::OriginPolicy;
 use crate::wire::{MirroredParams, Notification, RequestMeta};
 
 use super::delivery::Delivery;
-use super::{Limits, ResponseBody, intake};
+use super::{Limits, ResponseBody, Stalled, intake};
 
 /// What all connections of one listener share.
 pub(crate) struct Endpoint {
@@ -39,8 +40,29 @@ pub(crate) struct Endpoint {
 /// Where a request came from, and under which supervisor its actor lives.
 pub(crate) struct Caller {
     pub(crate) parent: DynamicSupervisor,
-    pub(crate) slots: Slots,
+    slots: Slots,
     pub(crate) peer: Option<SocketAddr>,
+    /// Set when the connection ends because its client stopped reading.
+    pub(crate) stalled: Stalled,
+    requests: AtomicU64,
+}
+
+impl Caller {
+    pub(crate) fn new(parent: DynamicSupervisor, limits: &Limits, peer: Option<SocketAddr>) -> Self {
+        let slots = Slots::new(limits.in_flight_per_connection);
+        Self {
+            parent,
+            slots,
+            peer,
+            stalled: Stalled::default(),
+            requests: AtomicU64::new(0),
+        }
+    }
+
+    /// How many requests came so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
 }
 
 impl Endpoint {
@@ -58,6 +80,7 @@ impl Endpoint {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        caller.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         match self.admit(head, body, caller).await {
             Ok(response) => response,
@@ -112,7 +135,9 @@ impl Endpoint {
         accepts: Accepts,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
-        let slot = self.slot(caller).map_err(|refusal| refusal.with_id(request.id.clone()))?;
+        let slot = self
+            .slot(caller)
+            .map_err(|refusal| refusal.with_id(request.id.clone()))?;
         let outbox = Arc::new(Outbox::new(self.limits.outbox, accepts.sse));
         let context = RequestContext {
             name: request.request.name().map(Box::from),
@@ -132,11 +157,15 @@ impl Endpoint {
             slot,
         };
         let id = call.context.id.clone();
-        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).await.map_err(|error| {
-            tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
-            Refusal::overloaded().with_id_option(id)
-        })?;
-        let mut delivery = Delivery::new(outbox, pid);
+        let pid = self
+            .handler
+            .spawn(&caller.parent, call, self.spawn_options())
+            .await
+            .map_err(|error| {
+                tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
+                Refusal::overloaded().with_id_option(id)
+            })?;
+        let mut delivery = Delivery::new(outbox, pid, caller.stalled.clone());
         if !accepts.sse {
             loop {
                 // Without streaming, only the answer passes the outbox.
@@ -176,7 +205,11 @@ impl Endpoint {
             sink: Arc::new(Nowhere),
             slot: self.slot(caller)?,
         };
-        if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
+        if let Err(error) = self
+            .handler
+            .spawn(&caller.parent, call, self.spawn_options())
+            .await
+        {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
             return Err(Refusal::overloaded());
         }
@@ -190,7 +223,11 @@ impl Endpoint {
     }
 
     fn spawn_options(&self) -> SpawnOptions {
-        SpawnOptions { mailbox: self.limits.mailbox, terminate_within: self.limits.close_time, ..Default::default() }
+        SpawnOptions {
+            mailbox: self.limits.mailbox,
+            terminate_within: self.limits.close_time,
+            ..Default::default()
+        }
     }
 
     fn stream(&self, delivery: Delivery, first: Option<Outgoing>) -> Response<ResponseBody> {
@@ -212,12 +249,17 @@ impl Endpoint {
 fn json(answer: Answer) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(answer.body));
     *response.status_mut() = answer.status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
 fn refuse(refusal: Refusal) -> Response<ResponseBody> {
-    let mut response = json(Answer { status: refusal.status, body: refusal.to_bytes().into() });
+    let mut response = json(Answer {
+        status: refusal.status,
+        body: refusal.to_bytes().into(),
+    });
     let headers = response.headers_mut();
     match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => {

@@ -13,6 +13,10 @@ pub(crate) struct Limits {
     pub(crate) body_time: Duration,
     /// How long a request head may take, and how long a kept connection may idle; beyond: close.
     pub(crate) head_time: Duration,
+    /// How long a connection may send nothing at first; beyond: close.
+    pub(crate) first_byte: Duration,
+    /// How long a write may make no progress; beyond: close, `stalled`.
+    pub(crate) write_stall: Duration,
     /// Bytes of one request head; beyond: 431.
     pub(crate) head: usize,
     /// Depth of JSON and length of what clients name; beyond: 400 or `-32602`.
@@ -35,10 +39,15 @@ impl Default for Limits {
             body: 4 * 1024 * 1024,
             body_time: Duration::from_secs(30),
             head_time: Duration::from_secs(30),
+            first_byte: Duration::from_secs(10),
+            write_stall: Duration::from_secs(30),
             head: 64 * 1024,
             message: order::Limits::default(),
             keep_alive: Duration::from_secs(15),
-            outbox: OutboxLimits { messages: 64, bytes: 1024 * 1024 },
+            outbox: OutboxLimits {
+                messages: 64,
+                bytes: 1024 * 1024,
+            },
             in_flight_per_connection: 100,
             close_time: Duration::from_secs(5),
             mailbox: 1000,

@@ -7,6 +7,9 @@
 //! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
 //! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
 //! | `connection.rs` | driving one connection with hyper |
+//! | `preface.rs` | HTTP/1.1 or HTTP/2, by the first bytes |
+//! | `socket.rs` | the TCP socket, and the watch that sees the client leave |
+//! | `stall.rs` | a client that stops reading |
 //! | `limits.rs` | the limits of this transport |
 
 mod body;
@@ -15,8 +18,13 @@ mod delivery;
 mod endpoint;
 mod intake;
 mod limits;
+mod preface;
+mod socket;
+mod stall;
 
 pub(crate) use body::ResponseBody;
 pub(crate) use connection::drive;
 pub(crate) use endpoint::{Caller, Endpoint};
 pub(crate) use limits::Limits;
+pub(crate) use socket::Socket;
+pub(crate) use stall::Stalled;

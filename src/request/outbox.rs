@@ -53,7 +53,12 @@ impl Queue {
 impl Outbox {
     /// `streams` says whether the transport can carry events; without it only the answer passes.
     pub(crate) fn new(limits: OutboxLimits, streams: bool) -> Self {
-        Self { queue: Mutex::default(), room: Notify::new(), limits, streams }
+        Self {
+            queue: Mutex::default(),
+            room: Notify::new(),
+            limits,
+            streams,
+        }
     }
 
     /// Takes the next thing to write, in the order in which it was sent.
@@ -68,7 +73,11 @@ impl Outbox {
         if let Some(answer) = queue.answer.take() {
             return Poll::Ready(Outgoing::Answer(answer));
         }
-        if !queue.reader.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+        if !queue
+            .reader
+            .as_ref()
+            .is_some_and(|known| known.will_wake(cx.waker()))
+        {
             queue.reader = Some(cx.waker().clone());
         }
         Poll::Pending
@@ -78,7 +87,11 @@ impl Outbox {
     pub(crate) fn abandon(&self) {
         let mut queue = self.lock();
         queue.abandoned = true;
-        let waiting = (std::mem::take(&mut queue.events), queue.answer.take(), queue.reader.take());
+        let waiting = (
+            std::mem::take(&mut queue.events),
+            queue.answer.take(),
+            queue.reader.take(),
+        );
         queue.bytes = 0;
         drop(queue);
         drop(waiting);
@@ -187,14 +200,20 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: OutboxLimits = OutboxLimits { messages: 2, bytes: 10 };
+    const LIMITS: OutboxLimits = OutboxLimits {
+        messages: 2,
+        bytes: 10,
+    };
 
     fn message(length: usize) -> Event {
         Event::Message(Bytes::from(vec![b'x'; length]))
     }
 
     fn answer() -> Answer {
-        Answer { status: http::StatusCode::OK, body: Bytes::from_static(b"{}") }
+        Answer {
+            status: http::StatusCode::OK,
+            body: Bytes::from_static(b"{}"),
+        }
     }
 
     async fn next(outbox: &Outbox) -> Outgoing {

@@ -71,9 +71,7 @@ impl<H: Handler> RequestProcess<H> {
                 self.exchange().open();
                 Next::Receive
             }
-            Ok(Reply::Stop(reason)) if matches!(method, Method::HandleMessage) => {
-                Next::Stop(reason)
-            }
+            Ok(Reply::Stop(reason)) if matches!(method, Method::HandleMessage) => Next::Stop(reason),
             Ok(Reply::Stop(_)) => self.bug("`Reply::Stop` is for `handle_message` only"),
             Ok(Reply::Subscribe(_)) => self.bug("`Reply::Subscribe` answers `subscriptions/listen` only"),
             Err(error) => self.answer(|exchange| exchange.answer_error(&error), replied),
@@ -90,7 +88,10 @@ impl<H: Handler> RequestProcess<H> {
 
     fn bug(&mut self, what: &str) -> Next {
         tracing::error!(parent: &self.span, "bug of the handler: {what}");
-        self.answer(|exchange| exchange.answer_object(&errors::internal()), ExitReason::ShutdownWith(Tag::REPLY))
+        self.answer(
+            |exchange| exchange.answer_object(&errors::internal()),
+            ExitReason::ShutdownWith(Tag::REPLY),
+        )
     }
 
     /// A handler may leave `server/discover` to the framework.
@@ -110,7 +111,9 @@ impl<H: Handler> Process for RequestProcess<H> {
     type Message = H::Message;
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
-        let channel = self.channel.insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
+        let channel = self
+            .channel
+            .insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
         match self.handler.init(channel).instrument(self.span.clone()).await {
             Ok(state) => self.state = Some(state),
             Err(error) => {
@@ -132,7 +135,11 @@ impl<H: Handler> Process for RequestProcess<H> {
                 let discover = matches!(*request, Request::Discover);
                 let handling = self.handler.handle_request(*request, channel, state);
                 let mut outcome = handling.instrument(self.span.clone()).await;
-                if discover && outcome.as_ref().is_err_and(|error| error.code() == code::METHOD_NOT_FOUND) {
+                if discover
+                    && outcome
+                        .as_ref()
+                        .is_err_and(|error| error.code() == code::METHOD_NOT_FOUND)
+                {
                     outcome = Ok(self.discover());
                 }
                 self.conclude(outcome, Method::HandleRequest)
@@ -150,7 +157,11 @@ impl<H: Handler> Process for RequestProcess<H> {
         let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) else {
             return Next::Stop(ExitReason::Normal);
         };
-        let outcome = self.handler.handle_message(message, channel, state).instrument(self.span.clone()).await;
+        let outcome = self
+            .handler
+            .handle_message(message, channel, state)
+            .instrument(self.span.clone())
+            .await;
         self.conclude(outcome, Method::HandleMessage)
     }
 
@@ -169,7 +180,10 @@ impl<H: Handler> Process for RequestProcess<H> {
         }
         tracing::debug!(parent: &self.span, %reason, "the request ended from outside");
         if let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) {
-            self.handler.handle_close(channel, state).instrument(self.span.clone()).await;
+            self.handler
+                .handle_close(channel, state)
+                .instrument(self.span.clone())
+                .await;
         }
     }
 }

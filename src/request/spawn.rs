@@ -3,11 +3,12 @@
 //! Whoever spawns names the parent and the sink. A connection spawns under itself and hands over the response; what
 //! outlives a connection names another supervisor and another sink.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use ractor_otp::{DynamicSupervisor, Pid, SpawnOptions, StartError};
+use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{Exchange, Handler, Misconfigured, RequestContext, Sink};
@@ -52,17 +53,24 @@ struct Erased<H> {
 /// Erases a handler's type, once it was found to be in order.
 pub(crate) fn erase<H: Handler>(handler: H) -> Result<Arc<dyn Spawn>, Misconfigured> {
     handler.check()?;
-    let server_info = handler.server_info().map(|info| serde_json::value::to_raw_value(&info)).transpose();
+    let server_info = handler
+        .server_info()
+        .map(|info| serde_json::value::to_raw_value(&info))
+        .transpose();
     let server_info = server_info
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
     let capabilities = handler.capabilities();
-    Ok(Arc::new(Erased { handler: Arc::new(handler), capabilities, server_info }))
+    Ok(Arc::new(Erased {
+        handler: Arc::new(handler),
+        capabilities,
+        server_info,
+    }))
 }
 
 impl<H: Handler> Spawn for Erased<H> {
     fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
-        let label = Arc::clone(&call.context);
+        let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
         let exchange = Exchange::new(call.context, call.sink, self.server_info.clone());
         let process = RequestProcess::new(Arc::clone(&self.handler), call.message, exchange, call.slot);
         Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })

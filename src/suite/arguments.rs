@@ -18,13 +18,24 @@ pub(super) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Resu
     let arguments = Value::Object(arguments);
     serde_path_to_error::deserialize(&arguments).map_err(|fault| {
         let path = fault.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{}`", clamp(&path)) };
-        ToolError::new(format!("invalid arguments{place}: {}", clamp(&fault.inner().to_string())))
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!(" at `{}`", clamp(&path))
+        };
+        ToolError::new(format!(
+            "invalid arguments{place}: {}",
+            clamp(&fault.inner().to_string())
+        ))
     })
 }
 
 fn clamp(text: &str) -> String {
-    if text.chars().count() <= SHOWN { text.to_owned() } else { text.chars().take(SHOWN).chain(['…']).collect() }
+    if text.chars().count() <= SHOWN {
+        text.to_owned()
+    } else {
+        text.chars().take(SHOWN).chain(['…']).collect()
+    }
 }
 
 #[cfg(test)]
@@ -44,13 +55,18 @@ mod tests {
     }
 
     fn fault(json: &str) -> String {
-        decode::<Outer>(serde_json::from_str(json).unwrap()).unwrap_err().to_string()
+        decode::<Outer>(serde_json::from_str(json).unwrap())
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn a_fault_names_its_path_what_was_found_and_what_would_do() {
         let fault = fault(r#"{"list":[{"count":1},{"count":"many"}]}"#);
-        assert_eq!(fault, "invalid arguments at `list[1].count`: invalid type: string \"many\", expected u8");
+        assert_eq!(
+            fault,
+            "invalid arguments at `list[1].count`: invalid type: string \"many\", expected u8"
+        );
     }
 
     #[test]

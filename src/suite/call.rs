@@ -56,7 +56,9 @@ impl Call {
         total: impl IntoTotal,
         message: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
-        self.channel.send_progress(progress.amount(), total.into_total(), message).await
+        self.channel
+            .send_progress(progress.amount(), total.into_total(), message)
+            .await
     }
 
     /// Sends a log record, if the request asked for logs at or below `level`.

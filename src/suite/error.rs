@@ -52,7 +52,10 @@ impl ToolError {
             return Self::protocol(protocol);
         }
         let shown = error.downcast_mut::<Option<E>>().and_then(Option::take);
-        shown.map_or_else(|| Self::new("the tool failed"), |error| Self::new(error.to_string()))
+        shown.map_or_else(
+            || Self::new("the tool failed"),
+            |error| Self::new(error.to_string()),
+        )
     }
 
     /// What the request is answered with.
@@ -67,11 +70,15 @@ impl ToolError {
 impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let mut error = Some(error);
-        if let Some(protocol) = (&mut error as &mut dyn Any).downcast_mut::<Option<RpcError>>().and_then(Option::take)
+        if let Some(protocol) = (&mut error as &mut dyn Any)
+            .downcast_mut::<Option<RpcError>>()
+            .and_then(Option::take)
         {
             return Self::protocol(protocol);
         }
-        let Some(error) = error else { return Self::new("the tool failed") };
+        let Some(error) = error else {
+            return Self::new("the tool failed");
+        };
         if (&error as &dyn Any).is::<Closed>() {
             return Self::protocol(RpcError::from(Closed));
         }
@@ -109,7 +116,10 @@ mod tests {
     use super::*;
 
     fn text(error: ToolError) -> Option<String> {
-        error.into_answer().ok().map(|result| serde_json::to_string(&result).unwrap())
+        error
+            .into_answer()
+            .ok()
+            .map(|result| serde_json::to_string(&result).unwrap())
     }
 
     #[test]
@@ -119,7 +129,10 @@ mod tests {
         struct Outer(#[source] std::num::ParseIntError);
         let error = Outer("x".parse::<i64>().unwrap_err());
         let text = text(ToolError::from(error)).unwrap();
-        assert!(text.contains("cannot read the report: invalid digit found in string"), "{text}");
+        assert!(
+            text.contains("cannot read the report: invalid digit found in string"),
+            "{text}"
+        );
         assert!(text.contains(r#""isError":true"#), "{text}");
     }
 
@@ -127,7 +140,13 @@ mod tests {
     fn a_protocol_error_stays_one_through_the_question_mark_and_as_error_type() {
         let by_question_mark: ToolError = RpcError::invalid_params("no").into();
         assert_eq!(by_question_mark.into_answer().unwrap_err().code(), -32602);
-        assert_eq!(ToolError::from_any(RpcError::invalid_params("no")).into_answer().unwrap_err().code(), -32602);
+        assert_eq!(
+            ToolError::from_any(RpcError::invalid_params("no"))
+                .into_answer()
+                .unwrap_err()
+                .code(),
+            -32602
+        );
         let nested = ToolError::from_any(ToolError::protocol(RpcError::invalid_params("no")));
         assert_eq!(nested.into_answer().unwrap_err().code(), -32602);
     }
@@ -135,7 +154,11 @@ mod tests {
     #[test]
     fn any_type_that_can_be_shown_is_an_error_type() {
         assert!(text(ToolError::from_any("plain")).unwrap().contains("plain"));
-        assert!(text(ToolError::from_any(String::from("owned"))).unwrap().contains("owned"));
+        assert!(
+            text(ToolError::from_any(String::from("owned")))
+                .unwrap()
+                .contains("owned")
+        );
         let boxed: Box<dyn StdError + Send + Sync> = "boxed".into();
         assert!(text(ToolError::from_any(boxed)).unwrap().contains("boxed"));
     }

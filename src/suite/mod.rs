@@ -98,7 +98,9 @@ impl Suite {
             self.faults.push(format!("tool `{name}`: {fault}"));
         }
         if self.tools.contains_key(&name) {
-            self.faults.push(format!("tool `{name}`: registered twice; each name serves one tool"));
+            self.faults.push(format!(
+                "tool `{name}`: registered twice; each name serves one tool"
+            ));
             return;
         }
         self.definitions.push(tool.definition.clone());
@@ -141,9 +143,12 @@ impl Handler for Suite {
             Request::ListTools(_) => Ok(ListToolsResult::new(self.definitions.clone()).into()),
             Request::CallTool(call) => {
                 let Some((name, tool)) = self.tools.get_key_value(&*call.name) else {
-                    return Err(RpcError::invalid_params("unknown tool; tools/list names those that exist"));
+                    return Err(RpcError::invalid_params(
+                        "unknown tool; tools/list names those that exist",
+                    ));
                 };
-                let result = (tool.call)(call.arguments, Call::new(channel.clone(), Arc::clone(name))).await?;
+                let result =
+                    (tool.call)(call.arguments, Call::new(channel.clone(), Arc::clone(name))).await?;
                 Ok(result.into())
             }
             other => Err(RpcError::method_not_found(other.method())),
@@ -152,7 +157,11 @@ impl Handler for Suite {
 
     fn capabilities(&self) -> ServerCapabilities {
         let capabilities = ServerCapabilities::new().logging();
-        if self.tools.is_empty() { capabilities } else { capabilities.tools(false) }
+        if self.tools.is_empty() {
+            capabilities
+        } else {
+            capabilities.tools(false)
+        }
     }
 
     fn server_info(&self) -> Option<Implementation> {

@@ -22,7 +22,9 @@ pub(super) fn input<T: JsonSchema>() -> Result<(Value, Option<String>), String> 
             T::schema_name()
         ));
     };
-    let description = root.remove("description").and_then(|text| text.as_str().map(str::to_owned));
+    let description = root
+        .remove("description")
+        .and_then(|text| text.as_str().map(str::to_owned));
     lean(root);
     Ok((schema, description))
 }

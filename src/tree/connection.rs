@@ -10,8 +10,7 @@ use ractor_otp::{DynamicOptions, ExitReason, StartError, Tag};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::http::{self, Caller};
-use crate::request::Slots;
+use crate::http::{self, Caller, Socket};
 
 use super::listener::Port;
 
@@ -23,18 +22,23 @@ pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphore
 }
 
 async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) -> Result<(), StartError> {
-    // A response is written in one piece or event by event; waiting for more to send only delays it.
-    let _ = stream.set_nodelay(true);
-    let Ok(peer) = stream.peer_addr() else { return Ok(()) };
+    let Ok(peer) = stream.peer_addr() else {
+        return Ok(());
+    };
     let endpoint = Arc::clone(&port.endpoint);
-    let options = DynamicOptions { shutdown: endpoint.limits().close_time, ..DynamicOptions::default() };
-    let connection = port.connections()?.start_supervisor(format!("connection {peer}"), options).await?;
-    let slots = Slots::new(endpoint.limits().in_flight_per_connection);
-    let caller = Caller { parent: connection.clone(), slots, peer: Some(peer) };
+    let options = DynamicOptions {
+        shutdown: endpoint.limits().close_time,
+        ..DynamicOptions::default()
+    };
+    let connection = port
+        .connections()?
+        .start_supervisor(format!("connection {peer}"), options)
+        .await?;
+    let caller = Caller::new(connection.clone(), endpoint.limits(), Some(peer));
+    let (socket, watch) = Socket::new(stream, endpoint.limits().write_stall);
     let driver = async move {
-        http::drive(TokioIo::new(stream), endpoint, caller).await;
+        http::drive(TokioIo::new(socket), watch.closed(), endpoint, caller).await;
         drop(permit);
     };
-    connection.drive(driver, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
-    Ok(())
+    connection.drive(driver, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED))
 }

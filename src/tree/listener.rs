@@ -8,8 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ractor_otp::{
-    ChildSpec, DynamicOptions, DynamicSupervisor, Pid, Restart, Shutdown, StartError, Strategy, Supervisor,
-    SupervisorOptions,
+    ChildSpec, DynamicOptions, DynamicSupervisor, Pid, StartError, Strategy, Supervisor, SupervisorOptions,
 };
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::http::Endpoint;
 
 use super::acceptor::Acceptor;
+use super::supervisor::Slot;
 
 /// What the incarnations of one listener share.
 pub(super) struct Port {
@@ -24,6 +24,7 @@ pub(super) struct Port {
     pub(super) endpoint: Arc<Endpoint>,
     socket: Mutex<Option<Arc<TcpListener>>>,
     room: Arc<Semaphore>,
+    supervisor: Slot,
     connections: Mutex<Option<DynamicSupervisor>>,
 }
 
@@ -39,22 +40,31 @@ impl Port {
             endpoint,
             socket: Mutex::new(Some(Arc::new(socket))),
             room: Arc::new(Semaphore::new(max_connections)),
+            supervisor: Slot::default(),
             connections: Mutex::new(None),
         })
     }
 
     pub(super) async fn room(&self) -> io::Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.room).acquire_owned().await.map_err(io::Error::other)
+        Arc::clone(&self.room)
+            .acquire_owned()
+            .await
+            .map_err(io::Error::other)
     }
 
     pub(super) fn socket(&self) -> io::Result<Arc<TcpListener>> {
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        socket.clone().ok_or_else(|| io::Error::other("the listener is closed"))
+        socket
+            .clone()
+            .ok_or_else(|| io::Error::other("the listener is closed"))
     }
 
-    /// Lets go of the socket: the port closes as soon as the acceptor has ended.
-    pub(super) fn close(&self) {
+    /// Ends the acceptor and lets go of the socket: the port closes, connections stay.
+    pub(super) async fn close(&self) {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(supervisor) = self.supervisor.get() {
+            supervisor.terminate_child("acceptor").await;
+        }
     }
 
     pub(super) fn connections(&self) -> Result<DynamicSupervisor, StartError> {
@@ -73,14 +83,18 @@ impl Port {
 pub(super) fn spec(port: Arc<Port>) -> ChildSpec {
     let label = format!("listener {}", port.address);
     ChildSpec::new(label.clone(), move |parent: Pid| {
-        let (label, children) = (label.clone(), vec![connections(&port), acceptor(&port)]);
+        let (label, port) = (label.clone(), Arc::clone(&port));
         async move {
-            let options = SupervisorOptions { strategy: Strategy::RestForOne, ..SupervisorOptions::default() };
-            Ok(Supervisor::start(parent, label, options, children).await?.pid().clone())
+            let children = vec![connections(&port), acceptor(&port)];
+            let options = SupervisorOptions {
+                strategy: Strategy::RestForOne,
+                ..SupervisorOptions::default()
+            };
+            Ok(port
+                .supervisor
+                .set(Supervisor::start(parent, label, options, children).await?))
         }
     })
-    .restart(Restart::Permanent)
-    .shutdown(Shutdown::Infinity)
 }
 
 fn connections(port: &Arc<Port>) -> ChildSpec {
@@ -88,18 +102,19 @@ fn connections(port: &Arc<Port>) -> ChildSpec {
     ChildSpec::new("connections", move |parent: Pid| {
         let port = Arc::clone(&port);
         async move {
-            let options = DynamicOptions { shutdown: port.endpoint.limits().close_time, ..DynamicOptions::default() };
+            let options = DynamicOptions {
+                shutdown: port.endpoint.limits().close_time,
+                ..DynamicOptions::default()
+            };
             let connections = DynamicSupervisor::start(parent, "connections", options).await?;
             Ok(port.set_connections(connections))
         }
     })
-    .restart(Restart::Permanent)
-    .shutdown(Shutdown::Infinity)
 }
 
 fn acceptor(port: &Arc<Port>) -> ChildSpec {
     let port = Arc::clone(port);
-    ChildSpec::process("acceptor", move || Acceptor::new(Arc::clone(&port))).restart(Restart::Permanent)
+    ChildSpec::process("acceptor", move || Acceptor::new(Arc::clone(&port)))
 }
 
 /// A running listener: what [`McpSupervisor::listen`](super::McpSupervisor::listen) returns.

@@ -15,6 +15,7 @@
 
 mod acceptor;
 mod connection;
+mod embedded;
 mod error;
 mod listener;
 mod options;

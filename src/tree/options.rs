@@ -53,7 +53,9 @@ impl Options {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         if !path.starts_with('/') || path.contains(['?', '#']) {
-            self.faults.push(format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`"));
+            self.faults.push(format!(
+                "path `{path}`: a path starts with `/` and has neither `?` nor `#`"
+            ));
         }
         path.trim_end_matches('/').clone_into(&mut self.path);
         self
@@ -81,6 +83,28 @@ impl Options {
         self.above_zero("head_time", time)
     }
 
+    /// How long a connection may send nothing at first, 10 s by default; then it is closed.
+    #[must_use]
+    pub fn first_byte_time(mut self, time: Duration) -> Self {
+        self.limits.first_byte = time;
+        self.above_zero("first_byte_time", time)
+    }
+
+    /// The largest request head in bytes, 64 KiB by default and at least 8 KiB; a larger one answers 431.
+    #[must_use]
+    pub fn max_head(mut self, bytes: usize) -> Self {
+        self.limits.head = bytes;
+        self.at_least("max_head", bytes, 8 * 1024)
+    }
+
+    /// How long a client may read nothing that is written to it, 30 s by default; then its connection is closed and its
+    /// requests end with `shutdown: stalled`.
+    #[must_use]
+    pub fn write_stall(mut self, time: Duration) -> Self {
+        self.limits.write_stall = time;
+        self.above_zero("write_stall", time)
+    }
+
     /// The nesting depth of JSON in a request, 64 by default; deeper JSON answers 400.
     #[must_use]
     pub fn max_depth(mut self, depth: usize) -> Self {
@@ -101,7 +125,8 @@ impl Options {
     pub fn outbox(mut self, messages: usize, bytes: usize) -> Self {
         self.limits.outbox.messages = messages;
         self.limits.outbox.bytes = bytes;
-        self.at_least("outbox messages", messages, 1).at_least("outbox bytes", bytes, 1)
+        self.at_least("outbox messages", messages, 1)
+            .at_least("outbox bytes", bytes, 1)
     }
 
     /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends.
@@ -117,8 +142,11 @@ impl Options {
     pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
         self.max_in_flight = server;
         self.limits.in_flight_per_connection = connection;
-        self.at_least("max_in_flight of the server", server, 1)
-            .at_least("max_in_flight of a connection", connection, 1)
+        self.at_least("max_in_flight of the server", server, 1).at_least(
+            "max_in_flight of a connection",
+            connection,
+            1,
+        )
     }
 
     /// How long a handler's `handle_close` may take, 5 s by default; then the request is killed.
@@ -164,7 +192,11 @@ impl Options {
     /// matches every port. Any other `Origin` answers 403. Loopback origins are allowed on loopback binds.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
-        match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
+        match self
+            .origins
+            .clone()
+            .with_list(origins.into_iter().map(Into::into))
+        {
             Ok(policy) => self.origins = policy,
             Err(fault) => self.faults.push(fault),
         }
@@ -177,14 +209,16 @@ impl Options {
 
     fn at_least(mut self, option: &str, value: usize, least: usize) -> Self {
         if value < least {
-            self.faults.push(format!("{option}: {value} is too small; at least {least}"));
+            self.faults
+                .push(format!("{option}: {value} is too small; at least {least}"));
         }
         self
     }
 
     fn above_zero(mut self, option: &str, time: Duration) -> Self {
         if time.is_zero() {
-            self.faults.push(format!("{option}: the time is zero; at least a millisecond"));
+            self.faults
+                .push(format!("{option}: the time is zero; at least a millisecond"));
         }
         self
     }

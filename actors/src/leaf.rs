@@ -1,0 +1,246 @@
+//! How a leaf lives: its whole life is one `handle` call of its ractor actor.
+//!
+//! The state of the user's process is in that call's future, so that every end, a kill too, drops it in the leaf's own
+//! task, at once. ractor would move an actor state into the queue of the parent, and run nothing after a kill.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::Poll;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::task::coop::consume_budget;
+use tokio::time::timeout;
+
+use crate::address::Address;
+use crate::block::{Mark, lock};
+use crate::contain::{Contained, contain, contained};
+use crate::exit::{Crash, CrashKind, ExitReason};
+use crate::label::Label;
+use crate::mailbox::{Inbox, Letter};
+use crate::me::Me;
+use crate::parent::{Parent, StartError};
+use crate::pid::{Finish, Pid};
+use crate::process::{Next, Process, SpawnOptions};
+
+/// Starts a leaf. Its init runs later, in its own task.
+pub(crate) async fn launch<P: Process>(
+    parent: Parent,
+    label: Label,
+    process: P,
+    options: SpawnOptions,
+) -> Result<Address<P::Message>, StartError> {
+    let (parent, cell) = parent.resolve()?;
+    let address = Address::new(label, parent, cell.is_some(), options.mailbox);
+    let pid = address.pid();
+    if let Some(parent) = &pid.block().parent {
+        parent.block().adopt(pid.clone())?;
+    }
+    let life = Life {
+        process: Contained::new(process),
+        me: Me::new(address.clone()),
+        terminate_within: options.terminate_within,
+        finish: Finish(pid.clone()),
+    };
+    let leaf = Leaf {
+        life: Mutex::new(Some(life)),
+        pid,
+    };
+    let spawned = match cell {
+        Some(cell) => cell.spawn_linked(None, leaf, ()).await,
+        None => Actor::spawn(None, leaf, ()).await,
+    };
+    spawned.map(|_| address).map_err(StartError::from_ractor)
+}
+
+/// The ractor actor of a leaf.
+struct Leaf<P: Process> {
+    life: Mutex<Option<Life<P>>>,
+    pid: Pid,
+}
+
+/// The one message of that actor.
+struct Run;
+
+#[cfg(feature = "ractor-cluster")]
+impl ractor::Message for Run {}
+
+#[cfg_attr(feature = "ractor-async-trait", ractor::async_trait)]
+impl<P: Process> Actor for Leaf<P> {
+    type Msg = Run;
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, myself: ActorRef<Run>, (): ()) -> Result<(), ActorProcessingErr> {
+        self.pid.block().attach(myself.get_cell());
+        myself.send_message(Run)?;
+        Ok(())
+    }
+
+    async fn handle(&self, myself: ActorRef<Run>, _: Run, (): &mut ()) -> Result<(), ActorProcessingErr> {
+        let life = lock(&self.life).take();
+        let Some(life) = life else { return Ok(()) };
+        match life.live().await {
+            ExitReason::Crash(crash) => return Err(Box::new(ExitReason::Crash(crash))),
+            ExitReason::Killed => myself.kill(),
+            reason => myself.stop(reason.to_ractor()),
+        }
+        Ok(())
+    }
+
+    /// A leaf has no children. Whoever links one to it by hand gets no say in its life.
+    async fn handle_supervisor_evt(
+        &self,
+        _: ActorRef<Run>,
+        _: SupervisionEvent,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+}
+
+/// A process and what its life needs. The order of the fields is the order in which a kill drops them.
+struct Life<P: Process> {
+    process: Contained<P>,
+    me: Me<P::Message>,
+    terminate_within: Duration,
+    finish: Finish,
+}
+
+/// How a callback that races the exit request came out.
+enum Outcome<T> {
+    Done(T),
+    Interrupted(ExitReason),
+    Crashed(Crash),
+}
+
+impl<P: Process> Life<P> {
+    async fn live(self) -> ExitReason {
+        // A kill drops these in reverse: the process first, then the block is completed.
+        let finish = self.finish;
+        let me = self.me;
+        let mut process = self.process;
+        let mut reason = ExitReason::Killed;
+        if let Some(state) = process.get_mut() {
+            reason = run(state, &me, self.terminate_within).await;
+        }
+        if let Err(crash) = process.discard() {
+            reason = first_crash(reason, crash);
+        }
+        finish.0.finish(reason.clone());
+        reason
+    }
+}
+
+/// All callbacks, first to last.
+async fn run<P: Process>(process: &mut P, me: &Me<P::Message>, terminate_within: Duration) -> ExitReason {
+    match race(me, || process.init(me)).await {
+        Outcome::Done(Ok(())) => me.block().mark(Mark::Started),
+        Outcome::Done(Err(crash)) => return ExitReason::Crash(crash.into_kind(CrashKind::Init)),
+        Outcome::Crashed(crash) => return ExitReason::Crash(crash),
+        Outcome::Interrupted(reason) => return reason,
+    }
+    let reason = receive_loop(process, me).await;
+    me.block().mark(Mark::Ending);
+    me.block().inbox.close();
+    if reason == ExitReason::Killed {
+        return reason;
+    }
+    terminate(process, reason, me, terminate_within).await
+}
+
+async fn receive_loop<P: Process>(process: &mut P, me: &Me<P::Message>) -> ExitReason {
+    let mut next = race(me, || process.handle_continue(me)).await;
+    loop {
+        match next {
+            Outcome::Done(Next::Receive) => {}
+            Outcome::Done(Next::Stop(reason)) | Outcome::Interrupted(reason) => return reason,
+            Outcome::Crashed(crash) => return ExitReason::Crash(crash),
+        }
+        // A process whose mailbox never runs dry must let others, and a kill, have their turn.
+        consume_budget().await;
+        next = match receive(me).await {
+            Ok(letter) => {
+                let process = &mut *process;
+                race(me, move || async move { process.handle(letter.open(), me).await }).await
+            }
+            Err(reason) => Outcome::Interrupted(reason),
+        };
+    }
+}
+
+/// The next message, or the exit request.
+async fn receive<M: Send + 'static>(me: &Me<M>) -> Result<Letter<M>, ExitReason> {
+    let block = me.block();
+    poll_fn(|cx| {
+        block.signal.register(cx.waker());
+        match block.must_exit() {
+            Some(reason) => Poll::Ready(Err(reason.clone())),
+            None => block.inbox.poll_receive(cx).map(Ok),
+        }
+    })
+    .await
+}
+
+/// Runs a callback until it is done, it panics, or an exit is requested.
+///
+/// Panics are caught twice: around the callback, and around the whole, because an interrupted callback is dropped inside
+/// and its destructors may panic too. The callback is made in place, since it may be large.
+async fn race<M, F>(me: &Me<M>, callback: impl FnOnce() -> F) -> Outcome<F::Output>
+where
+    M: Send + 'static,
+    F: Future,
+{
+    let block = me.block();
+    let whole = pin!(async {
+        let mut callback = pin!(callback());
+        poll_fn(|cx| {
+            block.signal.register(cx.waker());
+            if let Some(reason) = block.must_exit() {
+                return Poll::Ready(Outcome::Interrupted(reason.clone()));
+            }
+            match contain(|| callback.as_mut().poll(cx)) {
+                Ok(Poll::Ready(output)) => return Poll::Ready(Outcome::Done(output)),
+                Err(crash) => return Poll::Ready(Outcome::Crashed(crash)),
+                Ok(Poll::Pending) => {}
+            }
+            // Asked again: the callback itself may have asked for the exit, or have left `uninterrupted`.
+            match block.must_exit() {
+                Some(reason) => Poll::Ready(Outcome::Interrupted(reason.clone())),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    });
+    contained(whole).await.unwrap_or_else(Outcome::Crashed)
+}
+
+async fn terminate<P: Process>(
+    process: &mut P,
+    reason: ExitReason,
+    me: &Me<P::Message>,
+    limit: Duration,
+) -> ExitReason {
+    let last = contained(pin!(timeout(limit, async {
+        process.terminate(&reason, me).await
+    })))
+    .await;
+    match last {
+        Ok(Ok(())) => reason,
+        Ok(Err(_)) => {
+            tracing::error!(target: "ractor_otp", id = me.block().id, label = %me.block().label, ?limit,
+                "`terminate` did not end in time: the process is killed");
+            ExitReason::Killed
+        }
+        Err(crash) => first_crash(reason, crash),
+    }
+}
+
+/// What broke first says more than what broke on the way out.
+fn first_crash(reason: ExitReason, later: Crash) -> ExitReason {
+    match reason {
+        ExitReason::Crash(first) => ExitReason::Crash(first),
+        _ => ExitReason::Crash(later),
+    }
+}

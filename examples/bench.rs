@@ -1,0 +1,33 @@
+//! The server that benchmarks measure: `add`, `publish` once there are subscriptions, and `TOOLS` more tools.
+
+use ractor_mcp::prelude::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Adds two integers.
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+async fn add(Add { a, b }: Add) -> i64 {
+    a + b
+}
+
+#[tokio::main]
+async fn main() -> Result<(), ractor_mcp::Error> {
+    let address = std::env::var("ADDR").unwrap_or_else(|_| {
+        let port = std::env::var("PORT").unwrap_or_else(|_| "3000".into());
+        format!("127.0.0.1:{port}")
+    });
+    let more = std::env::var("TOOLS")
+        .ok()
+        .and_then(|tools| tools.parse().ok())
+        .unwrap_or(0);
+    let suite = Suite::new("bench", "1.0.0").tool("add", add);
+    let suite = (0..more).fold(suite, |suite, n: u32| suite.tool(&format!("add_{n}"), add));
+    let mcp = McpSupervisor::start(suite).await?;
+    println!("listening on {}", mcp.listen(address).await?.addr());
+    mcp.run_until(shutdown_signal()).await
+}

@@ -1,0 +1,34 @@
+//! The server that the official conformance suite is run against: everything, once.
+
+mod content;
+mod failures;
+mod progress;
+
+use ractor_mcp::prelude::*;
+
+#[tokio::main]
+async fn main() -> Result<(), ractor_mcp::Error> {
+    tracing_subscriber::fmt()
+        .with_env_filter("warn")
+        .with_writer(std::io::stderr)
+        .init();
+    let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
+    let suite = Suite::new("everything", "1.0.0")
+        .instructions("A server that offers everything, for tests.")
+        .tool("test_simple_text", content::simple_text)
+        .tool("test_image_content", content::image)
+        .tool("test_audio_content", content::audio)
+        .tool("test_embedded_resource", content::embedded_resource)
+        .tool("test_multiple_content_types", content::mixed)
+        .tool("test_error_handling", failures::error)
+        .tool("test_missing_capability", failures::missing_capability)
+        .tool("boom", failures::boom)
+        .tool("test_tool_with_progress", progress::steps)
+        .tool("test_streaming_elicitation", progress::streaming)
+        .tool("test_logging_tool", progress::logging)
+        .tool("slow", progress::slow)
+        .tool("echo", content::echo);
+    let mcp = McpSupervisor::start(suite).await?;
+    println!("listening on {}", mcp.listen(address).await?.addr());
+    mcp.run_until(shutdown_signal()).await
+}

@@ -1,0 +1,103 @@
+//! The TCP socket of a connection, shared by hyper and by the watch that sees the client leave.
+//!
+//! hyper notices a FIN or RST only while its read buffer is empty: one stray byte behind a request, or a pipelined
+//! request, and a client that leaves goes unnoticed until its handler is done. The watch asks the system instead.
+
+use std::io;
+use std::net::Shutdown;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+
+/// One end of the socket for hyper.
+pub(crate) struct Socket(Arc<TcpStream>);
+
+/// The other end, which only watches.
+pub(crate) struct Watch(Arc<TcpStream>);
+
+impl Socket {
+    /// Sets what every connection needs, and splits off the watch.
+    pub(crate) fn new(stream: TcpStream, stall: Duration) -> (Self, Watch) {
+        // A response is written in one piece or event by event; waiting for more to send only delays it.
+        let _ = stream.set_nodelay(true);
+        // A client that vanished without a word acknowledges nothing: the system gives up on it after this time.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(stall));
+        let _ = stall;
+        let stream = Arc::new(stream);
+        (Self(Arc::clone(&stream)), Watch(stream))
+    }
+}
+
+impl Watch {
+    /// Resolves when the client has closed its side, however: by FIN, by RST, or by vanishing.
+    pub(crate) async fn closed(self) {
+        loop {
+            match self.0.ready(Interest::PRIORITY).await {
+                Ok(ready) if ready.is_read_closed() => return,
+                // Urgent data: not for us. Forget that it is there, or the next wait ends at once.
+                Ok(_) => {
+                    let _ = self.0.try_io(Interest::PRIORITY, || -> io::Result<()> {
+                        Err(io::ErrorKind::WouldBlock.into())
+                    });
+                }
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(cx))?;
+            match self.0.try_read_buf(buf) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(drop)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match self.0.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match self.0.try_write_vectored(slices) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(SockRef::from(&*self.0).shutdown(Shutdown::Write))
+    }
+}

@@ -1,0 +1,96 @@
+//! A client that stops reading: a write that makes no progress for the stall time fails, whatever carries it.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::time::{Sleep, sleep};
+
+/// Whether the client of a connection has stopped reading; told to the requests that end because of it.
+#[derive(Clone, Default)]
+pub(crate) struct Stalled(Arc<AtomicBool>);
+
+impl Stalled {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A connection whose writes have a time limit.
+pub(crate) struct Stalling<IO> {
+    io: IO,
+    limit: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+    stalled: Stalled,
+}
+
+impl<IO> Stalling<IO> {
+    pub(crate) fn new(io: IO, limit: Duration, stalled: Stalled) -> Self {
+        Self {
+            io,
+            limit,
+            waiting: None,
+            stalled,
+        }
+    }
+
+    fn limited<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if progress.is_ready() {
+            self.waiting = None;
+            return progress;
+        }
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
+        if waiting.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.stalled.0.store(true, Ordering::Release);
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the client has stopped reading",
+        )))
+    }
+}
+
+impl<IO: Read + Unpin> Read for Stalling<IO> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buf)
+    }
+}
+
+impl<IO: Write + Unpin> Write for Stalling<IO> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.limited(cx, progress)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.io).poll_write_vectored(cx, slices);
+        self.limited(cx, progress)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let progress = Pin::new(&mut self.io).poll_flush(cx);
+        self.limited(cx, progress)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let progress = Pin::new(&mut self.io).poll_shutdown(cx);
+        self.limited(cx, progress)
+    }
+}

@@ -1,0 +1,6 @@
+//! What nearly every server needs: `use ractor_mcp::prelude::*;`.
+
+pub use crate::handler::{Channel, Handler, Reply, RpcError, Sent};
+#[cfg(feature = "suite")]
+pub use crate::suite::{Call, Json, NoArguments, Suite, ToolError, ToolOutput};
+pub use crate::tree::{McpSupervisor, Options, shutdown_signal};

@@ -1,0 +1,399 @@
+//! BASE-12 to BASE-20, HTTP-13: every error code and every HTTP status, by code and by where it was raised.
+//!
+//! | raised | code | status |
+//! |---|---|---|
+//! | `Host`, `Origin` | `-32600` | 403 |
+//! | path, method, `Accept`, `Content-Type`, body size, body time | `-32600` | 404, 405, 406, 415, 413, 408 |
+//! | not JSON | `-32700` | 400 |
+//! | JSON, but not one request or notification | `-32600` | 400 |
+//! | required `_meta` missing | `-32602` | 400 |
+//! | `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*` | `-32020` | 400 |
+//! | version not supported | `-32022` | 400 |
+//! | method unknown, or its capability not advertised | `-32601` | 404 |
+//! | parameters | `-32602` | 200 |
+//! | drain, overload | `-32603` | 503 |
+//! | by the handler: `-32601` | | 404 |
+//! | by the handler: `-32020` to `-32022` | | 400 |
+//! | by the handler: any other | | 200 |
+//!
+//! A status is an error only where the specification says so: clients lose the JSON-RPC error otherwise.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::json;
+
+use crate::wire::{ErrorObject, ErrorResponse, PROTOCOL_VERSION, RequestId, SUPPORTED_VERSIONS};
+
+/// The error codes of this revision (BASE-16, BASE-17). Nothing else in `-32768..=-32000` is ever sent.
+pub(crate) mod code {
+    /// The body is not JSON.
+    pub(crate) const PARSE_ERROR: i64 = -32700;
+    /// The body is JSON, but not one request or notification.
+    pub(crate) const INVALID_REQUEST: i64 = -32600;
+    /// The method is unknown, or its capability is not advertised.
+    pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters do not fit, or name something that does not exist.
+    pub(crate) const INVALID_PARAMS: i64 = -32602;
+    /// Something failed inside the server.
+    pub(crate) const INTERNAL_ERROR: i64 = -32603;
+    /// A header is missing, unreadable, or says something else than the body.
+    pub(crate) const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs a capability that the client did not declare on it.
+    pub(crate) const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+    /// The server does not implement the revision that the request names.
+    pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+}
+
+/// The status of an error that a handler answers with, as long as nothing was streamed before.
+pub(crate) fn status_from_handler(code: i64) -> StatusCode {
+    match code {
+        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY | code::UNSUPPORTED_PROTOCOL_VERSION => {
+            StatusCode::BAD_REQUEST
+        }
+        _ => StatusCode::OK,
+    }
+}
+
+/// What a client reads of a failure inside the server.
+pub(crate) fn internal() -> ErrorObject {
+    ErrorObject::new(code::INTERNAL_ERROR, "internal error")
+}
+
+/// A POST that was refused before any handler ran.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    /// The HTTP status.
+    pub(crate) status: StatusCode,
+    /// The id of the request, once it was read (BASE-12, A-04).
+    pub(crate) id: Option<RequestId>,
+    /// The JSON-RPC error.
+    pub(crate) error: Box<ErrorObject>,
+    /// Whether the connection cannot go on, such as when the body was not read to its end.
+    pub(crate) closes: bool,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            id: None,
+            error: Box::new(ErrorObject::new(code, message)),
+            closes: false,
+        }
+    }
+
+    /// Names the request that is refused.
+    #[must_use]
+    pub(crate) fn with_id(self, id: RequestId) -> Self {
+        self.with_id_option(Some(id))
+    }
+
+    /// Names the request that is refused, if there is one.
+    #[must_use]
+    pub(crate) fn with_id_option(mut self, id: Option<RequestId>) -> Self {
+        self.id = id;
+        self
+    }
+
+    fn closing(mut self) -> Self {
+        self.closes = true;
+        self
+    }
+
+    /// The body of the response: a JSON-RPC error, without an id if none was read.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        ErrorResponse::new(self.id.as_ref(), &self.error)
+            .to_bytes()
+            .unwrap_or_default()
+    }
+}
+
+/// Before the body is read: where the request comes from and how it is sent.
+impl Refusal {
+    /// `Host` is missing, repeated or not allowed.
+    pub(crate) fn host(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code::INVALID_REQUEST, message)
+    }
+
+    /// `Origin` is not allowed (HTTP-03).
+    pub(crate) fn origin(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code::INVALID_REQUEST, message)
+    }
+
+    /// The path is not the endpoint's.
+    pub(crate) fn no_such_path(endpoint: &str) -> Self {
+        let message = format!("nothing is served at this path; the endpoint is {endpoint}");
+        Self::new(StatusCode::NOT_FOUND, code::INVALID_REQUEST, message)
+    }
+
+    /// The endpoint is asked with another method than POST (HTTP-14).
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the endpoint takes POST only; each message is a POST of its own";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message)
+    }
+
+    /// `Accept` excludes both response types.
+    pub(crate) fn not_acceptable() -> Self {
+        let message = "Accept excludes application/json and text/event-stream; a client lists both";
+        Self::new(StatusCode::NOT_ACCEPTABLE, code::INVALID_REQUEST, message)
+    }
+
+    /// The body is declared as something else than JSON.
+    pub(crate) fn unsupported_media_type() -> Self {
+        let message = "Content-Type is not application/json in UTF-8";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST, message)
+    }
+
+    /// The server is about to end.
+    pub(crate) fn shutting_down() -> Self {
+        let message = "the server is shutting down; send the request again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message).closing()
+    }
+}
+
+/// While the body is read, or instead of running the request.
+impl Refusal {
+    /// The body has more bytes than the limit.
+    pub(crate) fn body_too_large(limit: usize) -> Self {
+        let message = format!("the body is larger than the {limit} bytes that this server takes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, code::INVALID_REQUEST, message).closing()
+    }
+
+    /// The body did not arrive in time.
+    pub(crate) fn body_too_slow(limit: Duration) -> Self {
+        let message = format!("the body took longer than {limit:?} to arrive");
+        Self::new(StatusCode::REQUEST_TIMEOUT, code::INVALID_REQUEST, message).closing()
+    }
+
+    /// The body ended early.
+    pub(crate) fn body_broken() -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            code::PARSE_ERROR,
+            "the body ended before it was complete",
+        )
+        .closing()
+    }
+
+    /// The server runs as many requests as it may.
+    pub(crate) fn overloaded() -> Self {
+        let message = "the server runs as many requests as it may; send the request again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+    }
+}
+
+/// The body as a message (section 27, step 3).
+impl Refusal {
+    /// The body is not JSON.
+    pub(crate) fn not_json(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::PARSE_ERROR, message)
+    }
+
+    /// The body is JSON, but not one request or notification.
+    pub(crate) fn not_a_message(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, message)
+    }
+}
+
+/// The request against its headers and this server (section 27, steps 6 to 14).
+impl Refusal {
+    /// A member of `_meta` that every request has is missing (META-05, META-06).
+    pub(crate) fn meta_required(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::INVALID_PARAMS, message)
+    }
+
+    /// A required header is missing (HDR-07).
+    pub(crate) fn header_missing(name: &str, value: &str) -> Self {
+        let message = format!(
+            "the header {name} is missing; for this body it is `{}`",
+            Shown(value)
+        );
+        Self::header(message)
+    }
+
+    /// A header comes twice (E13).
+    pub(crate) fn header_repeated(name: &str) -> Self {
+        Self::header(format!("the header {name} comes more than once"))
+    }
+
+    /// A header holds characters that it may not (HDR-12).
+    pub(crate) fn header_unreadable(name: &str) -> Self {
+        Self::header(format!(
+            "the header {name} holds characters outside of 0x20 to 0x7E; encode them as Base64"
+        ))
+    }
+
+    /// A header has the Base64 form, and cannot be decoded (HDR-10).
+    pub(crate) fn header_undecodable(name: &str) -> Self {
+        Self::header(format!(
+            "the header {name} is not strict Base64 of UTF-8 text between its markers"
+        ))
+    }
+
+    /// A header says something else than the body (HDR-01 to HDR-04).
+    pub(crate) fn header_differs(name: &str, header: &str, body: &str) -> Self {
+        Self::header(format!(
+            "the header {name} is `{}`, the body says `{}`",
+            Shown(header),
+            Shown(body)
+        ))
+    }
+
+    fn header(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::HEADER_MISMATCH, message)
+    }
+
+    /// The server does not implement the revision that the request names (VER-02, VER-03).
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let message = format!(
+            "MCP revision `{}` is not supported; {PROTOCOL_VERSION} is",
+            Shown(requested)
+        );
+        Self::version(message, requested)
+    }
+
+    /// `initialize` asks for a revision with a handshake (VER-10).
+    pub(crate) fn no_handshake(requested: &str) -> Self {
+        Self::version(NO_HANDSHAKE, requested)
+    }
+
+    fn version(message: impl Into<Cow<'static, str>>, requested: &str) -> Self {
+        let mut refusal = Self::new(
+            StatusCode::BAD_REQUEST,
+            code::UNSUPPORTED_PROTOCOL_VERSION,
+            message,
+        );
+        // Echoed as it came, unless it is long enough to be no version at all.
+        let requested: String = requested.chars().take(256).collect();
+        refusal.error.data = Some(json!({ "supported": SUPPORTED_VERSIONS, "requested": requested }));
+        refusal
+    }
+
+    /// The method is unknown, or its capability is not advertised (HTTP-12).
+    pub(crate) fn method_not_found(method: &str) -> Self {
+        let message: Cow<'static, str> = match method {
+            "initialize" => NO_HANDSHAKE.into(),
+            _ => format!("this server does not implement the method `{}`", Shown(method)).into(),
+        };
+        Self::new(StatusCode::NOT_FOUND, code::METHOD_NOT_FOUND, message)
+    }
+
+    /// The parameters do not have the shape that the method takes.
+    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::OK, code::INVALID_PARAMS, message)
+    }
+}
+
+/// A modern-only server names its versions in the answer to `initialize` (VER-10).
+pub(crate) const NO_HANDSHAKE: &str = "this server speaks MCP 2026-07-28, which has no initialize: send server/discover with that version in _meta";
+
+/// Text of a client as part of a message: shortened, control characters escaped.
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 80;
+        let mut characters = self.0.chars();
+        for character in characters.by_ref().take(LONGEST) {
+            if character.is_control() {
+                write!(f, "{}", character.escape_default())?;
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        if characters.next().is_some() {
+            f.write_str("...")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn parsed(refusal: &Refusal) -> Value {
+        serde_json::from_slice(&refusal.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn base_12_an_id_that_was_not_read_is_left_out() {
+        let without = parsed(&Refusal::not_json("not JSON"));
+        assert!(without.get("id").is_none());
+        assert_eq!(without["jsonrpc"], "2.0");
+        assert_eq!(without["error"]["code"], -32700);
+        let with = parsed(&Refusal::not_a_message("no").with_id(RequestId::from("7")));
+        assert_eq!(with["id"], "7");
+    }
+
+    #[test]
+    fn base_15_a_message_stays_short_whatever_the_client_sent() {
+        let long = "x".repeat(100_000);
+        for refusal in [
+            Refusal::method_not_found(&long),
+            Refusal::unsupported_version(&long),
+            Refusal::header_differs("Mcp-Name", &long, &long),
+            Refusal::header_missing("Mcp-Name", &long),
+        ] {
+            assert!(refusal.to_bytes().len() < 600, "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn base_17_codes_of_the_handler_keep_their_status() {
+        for (code, status) in [
+            (-32601, 404),
+            (-32020, 400),
+            (-32021, 400),
+            (-32022, 400),
+            (-32602, 200),
+            (-32603, 200),
+            (1, 200),
+        ] {
+            assert_eq!(status_from_handler(code).as_u16(), status, "{code}");
+        }
+    }
+
+    #[test]
+    fn ver_02_the_error_names_supported_and_requested() {
+        let error = &parsed(&Refusal::unsupported_version("v999.0.0"))["error"];
+        assert_eq!(error["code"], -32022);
+        assert_eq!(
+            error["data"],
+            json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" })
+        );
+    }
+
+    #[test]
+    fn ver_10_the_answer_to_initialize_names_the_version() {
+        assert!(NO_HANDSHAKE.contains(PROTOCOL_VERSION));
+        let refusal = Refusal::method_not_found("initialize");
+        assert_eq!(refusal.status, StatusCode::NOT_FOUND);
+        assert!(refusal.error.message.contains(PROTOCOL_VERSION));
+    }
+
+    #[test]
+    fn what_cannot_go_on_closes_the_connection() {
+        for (refusal, status) in [
+            (Refusal::body_too_large(1), 413),
+            (Refusal::body_too_slow(Duration::from_secs(1)), 408),
+            (Refusal::body_broken(), 400),
+            (Refusal::shutting_down(), 503),
+        ] {
+            assert_eq!((refusal.status.as_u16(), refusal.closes), (status, true));
+        }
+        assert!(!Refusal::overloaded().closes);
+    }
+
+    #[test]
+    fn control_characters_of_a_client_do_not_reach_the_message() {
+        assert_eq!(Shown("a\r\nb\u{1b}").to_string(), "a\\r\\nb\\u{1b}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Floor 1: the rules of the protocol, one a file, as pure functions. The clause is on the first line of each file.
+//!
+//! | clause | file |
+//! |---|---|
+//! | section 27, the order of checks | `order.rs` |
+//! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
+//! | BASE-01, BASE-02, BASE-06, BASE-24: the JSON-RPC message | `message.rs` |
+//! | BASE-16, DISC-06, VER-16, HTTP-12: methods | `methods.rs` |
+//! | META-01, META-02, META-04, VER-11: keys of `_meta` | `meta_key.rs` |
+//! | META-05 to META-08, LOG-05, PROG-03: `_meta` of a request | `request_meta.rs` |
+//! | META-15: trace context | `trace_context.rs` |
+//! | HTTP-02, HTTP-03: `Origin` | `origin.rs` |
+//! | HTTP-22: `Host` | `host.rs` |
+//! | HTTP-07, HTTP-08: `Accept` | `accept.rs` |
+//! | A-39: `Content-Type` | `content_type.rs` |
+//! | HDR-01, HTTP-18, VER-02: `MCP-Protocol-Version` | `protocol_version.rs` |
+//! | HDR-02, HDR-06, HDR-07: `Mcp-Method` | `mcp_method.rs` |
+//! | HDR-03, HDR-09, HDR-10: `Mcp-Name` | `mcp_name.rs` |
+//! | HDR-05, HDR-09 to HDR-13: header values | `header_value.rs` |
+//! | TOOL-12, CMP-02, SUB-01, PAGE-01: parameters | `params.rs` |
+//! | TOOL-09: tool names | `tool_name.rs` |
+//! | PROG-04: progress | `progress.rs` |
+//! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
+
+pub(crate) mod accept;
+mod content_type;
+pub(crate) mod errors;
+mod header_value;
+pub(crate) mod host;
+mod mcp_method;
+mod mcp_name;
+mod message;
+pub(crate) mod meta_key;
+mod methods;
+pub(crate) mod order;
+pub(crate) mod origin;
+mod params;
+pub(crate) mod progress;
+mod protocol_version;
+pub(crate) mod reply;
+mod request_meta;
+pub(crate) mod tool_name;
+mod trace_context;

@@ -1,0 +1,75 @@
+//! HDR-01, HTTP-18, VER-02: `MCP-Protocol-Version` is there, equals `_meta`, and names a revision that the server has.
+
+use http::HeaderMap;
+
+use super::errors::Refusal;
+use super::header_value;
+use crate::wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};
+
+const NAME: &str = "MCP-Protocol-Version";
+
+/// The header (section 27, step 6).
+///
+/// # Errors
+///
+/// 400 with `-32020` if it is missing, repeated or unreadable.
+pub(crate) fn header(headers: &HeaderMap) -> Result<&str, Refusal> {
+    header_value::single(headers, NAME)?.ok_or_else(|| Refusal::header_missing(NAME, PROTOCOL_VERSION))
+}
+
+/// The header against the version in `_meta`, then that version against what the server has (steps 8 and 9). In this
+/// order, since a header that differs says nothing of which of the two was meant.
+///
+/// # Errors
+///
+/// 400 with `-32020` or `-32022`.
+pub(crate) fn check(header: &str, in_meta: &str) -> Result<(), Refusal> {
+    if header != in_meta {
+        return Err(Refusal::header_differs(NAME, header, in_meta));
+    }
+    if SUPPORTED_VERSIONS.contains(&in_meta) {
+        Ok(())
+    } else {
+        Err(Refusal::unsupported_version(in_meta))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(header: &str, in_meta: &str) -> Option<i64> {
+        check(header, in_meta).err().map(|refusal| {
+            assert_eq!(refusal.status.as_u16(), 400);
+            refusal.error.code
+        })
+    }
+
+    #[test]
+    fn hdr_01_the_header_equals_the_version_in_meta() {
+        assert_eq!(code("2026-07-28", "2026-07-28"), None);
+        assert_eq!(code("2026-07-28", "v999.0.0"), Some(-32020));
+        assert_eq!(code("2025-11-25", "2026-07-28"), Some(-32020));
+    }
+
+    #[test]
+    fn ver_02_an_unknown_version_in_both_is_not_supported() {
+        assert_eq!(code("v999.0.0", "v999.0.0"), Some(-32022));
+    }
+
+    #[test]
+    fn a_09_modern_metadata_cannot_select_a_legacy_revision() {
+        let refusal = check("2025-11-25", "2025-11-25").unwrap_err();
+        assert_eq!(
+            refusal.error.data.unwrap()["supported"],
+            serde_json::json!(["2026-07-28"])
+        );
+    }
+
+    #[test]
+    fn http_18_a_request_without_the_header_is_refused() {
+        let refusal = header(&HeaderMap::new()).unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32020));
+        assert!(refusal.error.message.contains("2026-07-28"));
+    }
+}

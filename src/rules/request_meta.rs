@@ -1,0 +1,247 @@
+//! META-05 to META-08, LOG-05, PROG-03: `_meta` of a request has a version and capabilities; the rest is optional.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::errors::{Refusal, Shown};
+use super::trace_context;
+use crate::wire::{ClientCapabilities, Implementation, LogLevel, ProgressToken, RequestMeta, keys};
+
+/// Whether a request is made under a revision with per-request metadata, this one or a later one (VER-07, A-44).
+pub(crate) fn is_modern(params: Option<&Map<String, Value>>) -> bool {
+    let meta = params.and_then(|params| params.get("_meta"));
+    meta.is_some_and(|meta| meta.get(keys::PROTOCOL_VERSION).is_some())
+}
+
+/// The version that `_meta` names, once its required members are there (section 27, step 7).
+///
+/// # Errors
+///
+/// 400 with `-32602`.
+pub(crate) fn version(params: Option<&Map<String, Value>>) -> Result<&str, Refusal> {
+    let Some(meta) = params.and_then(|params| params.get("_meta")) else {
+        return Err(Refusal::meta_required(
+            "params._meta is missing; it names the protocol version and the client's capabilities",
+        ));
+    };
+    if !meta.get(keys::CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
+        return Err(required(keys::CLIENT_CAPABILITIES, "an object"));
+    }
+    let version = meta.get(keys::PROTOCOL_VERSION).and_then(Value::as_str);
+    version.ok_or_else(|| required(keys::PROTOCOL_VERSION, "a string"))
+}
+
+fn required(key: &str, kind: &str) -> Refusal {
+    Refusal::meta_required(format!("params._meta[\"{key}\"] is required and is {kind}"))
+}
+
+/// Reads a `_meta` that passed [`version`], with tokens of at most `longest_token` bytes (step 14).
+///
+/// Who the client says it is changes nothing, so what cannot be read of it is as good as absent (META-07, META-13); so
+/// is trace context that does not follow its format (META-15).
+///
+/// # Errors
+///
+/// `-32602` for a log level or a progress token that is none.
+pub(crate) fn read(entries: Map<String, Value>, longest_token: usize) -> Result<RequestMeta, Refusal> {
+    let log_level = entries.get(keys::LOG_LEVEL).map(log_level).transpose()?;
+    let progress_token = entries
+        .get(keys::PROGRESS_TOKEN)
+        .map(|token| progress_token(token, longest_token));
+    let progress_token = progress_token.transpose()?;
+    let text = |key, is_valid: fn(&str) -> bool| {
+        entries
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| is_valid(text))
+            .map(str::to_owned)
+    };
+    let traceparent = text(keys::TRACEPARENT, trace_context::is_traceparent);
+    // Without its parent, the state of a trace belongs to nothing.
+    let tracestate = traceparent
+        .as_ref()
+        .and_then(|_| text(keys::TRACESTATE, trace_context::is_tracestate));
+    let capabilities = entries.get(keys::CLIENT_CAPABILITIES).and_then(Value::as_object);
+    Ok(RequestMeta {
+        protocol_version: text(keys::PROTOCOL_VERSION, |_| true).unwrap_or_default(),
+        client_info: entries
+            .get(keys::CLIENT_INFO)
+            .and_then(|info| Implementation::deserialize(info).ok()),
+        client_capabilities: ClientCapabilities::from_map(capabilities.cloned().unwrap_or_default()),
+        log_level,
+        progress_token,
+        traceparent,
+        tracestate,
+        baggage: text(keys::BAGGAGE, trace_context::is_baggage),
+        entries,
+    })
+}
+
+fn log_level(value: &Value) -> Result<LogLevel, Refusal> {
+    value.as_str().and_then(LogLevel::from_name).ok_or_else(|| {
+        let found = Shown(value.as_str().unwrap_or("no string")).to_string();
+        let key = keys::LOG_LEVEL;
+        Refusal::invalid_params(format!("params._meta[\"{key}\"] is `{found}`; a level is debug, info, notice, warning, error, critical, alert or emergency"))
+    })
+}
+
+fn progress_token(value: &Value, longest: usize) -> Result<ProgressToken, Refusal> {
+    if value.as_str().is_some_and(|token| token.len() > longest) {
+        return Err(Refusal::invalid_params(format!(
+            "params._meta.progressToken is longer than {longest} bytes"
+        )));
+    }
+    ProgressToken::from_value(value).ok_or_else(|| {
+        Refusal::invalid_params("params._meta.progressToken is neither a string nor an integer of 64 bits")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    fn meta(extra: Value) -> Map<String, Value> {
+        let mut meta = object(json!({ VERSION: "2026-07-28", CAPABILITIES: {} }));
+        meta.extend(object(extra));
+        meta
+    }
+
+    fn read(extra: Value) -> RequestMeta {
+        super::read(meta(extra), 8192).unwrap()
+    }
+
+    fn refused(extra: Value) -> Refusal {
+        let refusal = super::read(meta(extra), 8192).unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code), (200, -32602));
+        refusal
+    }
+
+    #[test]
+    fn meta_05_and_06_required_members() {
+        for params in [
+            json!({}),
+            json!({ "_meta": null }),
+            json!({ "_meta": "x" }),
+            json!({ "_meta": {} }),
+            json!({ "_meta": { VERSION: "2026-07-28" } }),
+            json!({ "_meta": { CAPABILITIES: {} } }),
+            json!({ "_meta": { VERSION: 20260728, CAPABILITIES: {} } }),
+            json!({ "_meta": { VERSION: "2026-07-28", CAPABILITIES: [] } }),
+            json!({ "_meta": { VERSION: "2026-07-28", CAPABILITIES: null } }),
+        ] {
+            let refusal = version(Some(&object(params.clone()))).unwrap_err();
+            assert_eq!(
+                (refusal.status.as_u16(), refusal.error.code),
+                (400, -32602),
+                "{params}"
+            );
+        }
+        assert_eq!(version(None).unwrap_err().error.code, -32602);
+        let params = object(json!({ "_meta": meta(json!({})) }));
+        assert_eq!(version(Some(&params)).unwrap(), "2026-07-28");
+    }
+
+    #[test]
+    fn meta_07_who_the_client_is_may_be_left_out() {
+        assert_eq!(read(json!({})).client_info, None);
+        let info =
+            json!({ "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1", "hologram": [] } });
+        assert_eq!(read(info).client_info, Some(Implementation::new("c", "1")));
+        assert_eq!(
+            read(json!({ "io.modelcontextprotocol/clientInfo": { "name": 7 } })).client_info,
+            None
+        );
+    }
+
+    #[test]
+    fn e20_unknown_capabilities_are_kept() {
+        let declared = json!({
+            "elicitation": { "form": {}, "hologram": {} },
+            "extensions": { "com.example/x": { "v": [1] } },
+            "future": 7,
+        });
+        let meta = read(json!({ CAPABILITIES: declared.clone() }));
+        assert_eq!(
+            &Value::Object(meta.client_capabilities.as_map().clone()),
+            &declared
+        );
+        assert!(meta.client_capabilities.elicitation_form());
+        assert_eq!(meta.entries[CAPABILITIES], declared);
+    }
+
+    #[test]
+    fn log_05_an_unknown_level_is_refused() {
+        let level = |level: Value| json!({ "io.modelcontextprotocol/logLevel": level });
+        assert_eq!(read(level(json!("warning"))).log_level, Some(LogLevel::Warning));
+        for value in [json!("verbose"), json!("INFO"), json!(3), json!(null)] {
+            assert!(refused(level(value)).error.message.contains("logLevel"));
+        }
+    }
+
+    #[test]
+    fn prog_03_and_h1_a_token_keeps_its_type() {
+        for token in [
+            json!(0),
+            json!(""),
+            json!("7"),
+            json!(7),
+            json!(-1),
+            json!(9_007_199_254_740_993_u64),
+        ] {
+            let read = read(json!({ "progressToken": token })).progress_token;
+            assert_eq!(serde_json::to_value(read.unwrap()).unwrap(), token);
+        }
+        assert_eq!(read(json!({})).progress_token, None);
+    }
+
+    #[test]
+    fn prog_03_and_j9_other_tokens_are_refused() {
+        let large: Value = serde_json::from_str("18446744073709551616").unwrap();
+        for token in [
+            json!(1.5),
+            json!(null),
+            json!(true),
+            json!({}),
+            large,
+            json!("x".repeat(8193)),
+        ] {
+            refused(json!({ "progressToken": token }));
+        }
+    }
+
+    #[test]
+    fn meta_15_malformed_trace_context_is_ignored() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let meta = read(json!({ "traceparent": parent, "tracestate": "a=b", "baggage": "k=v" }));
+        assert_eq!(meta.traceparent.as_deref(), Some(parent));
+        assert_eq!(
+            (meta.tracestate.as_deref(), meta.baggage.as_deref()),
+            (Some("a=b"), Some("k=v"))
+        );
+
+        let meta = read(json!({ "traceparent": "00-x", "tracestate": "a=b", "baggage": 7 }));
+        assert_eq!(
+            (meta.traceparent, meta.tracestate, meta.baggage),
+            (None, None, None)
+        );
+        assert_eq!(meta.entries["traceparent"], "00-x");
+    }
+
+    #[test]
+    fn ver_07_the_version_in_meta_makes_a_request_modern() {
+        assert!(is_modern(Some(&object(json!({ "_meta": { VERSION: 7 } })))));
+        assert!(!is_modern(Some(&object(
+            json!({ "_meta": {}, "protocolVersion": "2025-11-25" })
+        ))));
+        assert!(!is_modern(None));
+    }
+}

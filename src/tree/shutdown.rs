@@ -1,0 +1,158 @@
+//! The drain, in phases over all listeners. Each phase has its limit, and what does not keep to one falls to the next.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use ractor_otp::{Pid, Shutdown};
+use tokio::time::timeout;
+
+use crate::request::Phase;
+
+use super::supervisor::Server;
+
+/// How long a kill may take before its actor counts as stuck, and how long responses may take to go out.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
+/// What became of the requests that ran when the shutdown began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Requests that were running.
+    pub running: usize,
+    /// Those that did not finish within the deadline and were interrupted: they answered `-32603`, and `handle_close`
+    /// ran.
+    pub interrupted: usize,
+    /// Those whose `handle_close` did not end in time and that were killed.
+    pub killed: usize,
+    /// Those that could not even be killed, because they block their thread, by label.
+    pub stuck: Vec<String>,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let finished = self.running.saturating_sub(self.interrupted);
+        write!(
+            f,
+            "{finished} finished, {} interrupted, {} killed",
+            self.interrupted, self.killed
+        )?;
+        if !self.stuck.is_empty() {
+            write!(f, ", stuck: {}", self.stuck.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
+    let mut summary = Summary {
+        running: server.slots.in_use(),
+        ..Summary::default()
+    };
+    tracing::info!(target: "ractor_mcp", running = summary.running, ?deadline, "shutting down");
+    stop_accepting(server).await;
+    if timeout(deadline, server.slots.all_free()).await.is_err() {
+        interrupt(server, &mut summary).await;
+    }
+    server.drain.enter(Phase::Closing);
+    let _ = timeout(LAST_WAIT, connections_gone(server)).await;
+    server
+        .root
+        .pid()
+        .shutdown(Shutdown::After(server.options.limits.close_time + LAST_WAIT))
+        .await;
+    if summary.stuck.is_empty() {
+        tracing::info!(target: "ractor_mcp", %summary, "shut down");
+    } else {
+        tracing::error!(target: "ractor_mcp", %summary, "shut down, but some handlers block their thread");
+    }
+    summary
+}
+
+/// The ports close; connections that are open answer 503 to new requests.
+async fn stop_accepting(server: &Server) {
+    server.drain.enter(Phase::Draining);
+    for port in server.ports() {
+        port.close().await;
+    }
+}
+
+/// Asks the requests that are left to exit, then kills them.
+async fn interrupt(server: &Server, summary: &mut Summary) {
+    let left = requests(server);
+    summary.interrupted = left.len();
+    for request in &left {
+        tracing::warn!(target: "ractor_mcp", request = %request.label(), "not finished in time: interrupted");
+        request.exit(ractor_otp::ExitReason::Shutdown);
+    }
+    if timeout(server.options.limits.close_time, all_ended(&left))
+        .await
+        .is_ok()
+    {
+        return;
+    }
+    let left: Vec<Pid> = left.into_iter().filter(Pid::is_alive).collect();
+    for request in &left {
+        request.kill();
+    }
+    let _ = timeout(LAST_WAIT, all_ended(&left)).await;
+    summary.stuck = left
+        .iter()
+        .filter(|pid| pid.is_alive())
+        .map(|pid| pid.label().to_string())
+        .collect();
+    summary.killed = left.len() - summary.stuck.len();
+}
+
+async fn all_ended(requests: &[Pid]) {
+    for request in requests {
+        request.join().await;
+    }
+}
+
+/// All running requests, wherever they came from.
+fn requests(server: &Server) -> Vec<Pid> {
+    let connections = server
+        .ports()
+        .into_iter()
+        .filter_map(|port| port.connections().ok());
+    let connections = connections.flat_map(|connections| connections.pid().children());
+    let shards = server
+        .embedded
+        .shards()
+        .into_iter()
+        .map(|shard| shard.pid().clone());
+    connections
+        .chain(shards)
+        .flat_map(|parent| parent.children())
+        .collect()
+}
+
+async fn connections_gone(server: &Server) {
+    for port in server.ports() {
+        if let Ok(connections) = port.connections() {
+            connections.empty().await;
+        }
+    }
+}
+
+/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. A second signal then ends
+/// the process the way the system does by default only if nothing else handles it; the drain has its own limits.
+pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
+    // Registered now, not when the future is first polled: a signal in between must not be lost.
+    #[cfg(unix)]
+    let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+    async move {
+        #[cfg(unix)]
+        if let Ok(mut terminate) = terminate {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The root: a supervisor, one_for_one, with `listeners` and `embedded` under it, and the handle that applications hold.
+//!
+//! `listeners` has no child until [`McpSupervisor::listen`] adds one; a listener that gives up is restarted by it. When
+//! `listeners` itself gives up, the root does not restart it, since a new one would know no listener: the root ends with
+//! the reason, which [`McpSupervisor::stopped`] tells.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use ractor_otp::{
+    ChildSpec, ExitFeed, ExitReason, Intensity, Parent, Pid, StartError, Supervisor, SupervisorOptions, Tree,
+};
+use tokio::net::{TcpListener, lookup_host};
+
+use crate::handler::Handler;
+use crate::http::Endpoint;
+use crate::request::{Drain, Slots, Spawn, erase};
+use crate::rules::host::HostPolicy;
+
+use super::embedded::Embedded;
+use super::listener::{self, Port};
+use super::shutdown;
+use super::{Error, Listener, Options, Summary};
+
+/// A running MCP server: the root of its supervision tree, and the handle on it.
+///
+/// Handles are cheap to clone; dropping them does not stop the server. Several servers in one process do not meet.
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+///
+/// # async fn run() -> Result<(), ractor_mcp::Error> {
+/// let mcp = McpSupervisor::start(Suite::new("nothing", "1.0.0")).await?;
+/// let listener = mcp.listen("127.0.0.1:0").await?;
+/// println!("listening on {}\n{}", listener.addr(), mcp.tree());
+/// mcp.shutdown(std::time::Duration::from_secs(30)).await;
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct McpSupervisor(Arc<Server>);
+
+pub(super) struct Server {
+    pub(super) root: Supervisor,
+    pub(super) options: Options,
+    pub(super) drain: Drain,
+    pub(super) slots: Slots,
+    pub(super) shutdown: tokio::sync::OnceCell<Summary>,
+    handler: Arc<dyn Spawn>,
+    listeners: Supervisor,
+    pub(super) embedded: Arc<Embedded>,
+    /// Weak: the sockets belong to the tree, and a tree that was killed must not keep its ports.
+    ports: Mutex<Vec<Weak<Port>>>,
+}
+
+impl McpSupervisor {
+    /// Starts a server with the default options, under no parent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names all that is wrong with the handler.
+    pub async fn start(handler: impl Handler) -> Result<Self, Error> {
+        Self::start_with(handler, Options::new()).await
+    }
+
+    /// Starts a server with options, under no parent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misconfigured`] names all that is wrong with the handler or the options.
+    pub async fn start_with(handler: impl Handler, options: Options) -> Result<Self, Error> {
+        Self::start_linked(handler, options, Parent::none()).await
+    }
+
+    /// Starts a server under a parent: a supervisor of `ractor_otp`, or any ractor actor by its `ActorCell`.
+    ///
+    /// A ractor actor that stops **kills** its children: no `handle_close` runs then. To end the server in order, await
+    /// [`shutdown`](McpSupervisor::shutdown) in that actor's `post_stop`, where its children are still alive.
+    ///
+    /// # Errors
+    ///
+    /// As [`start_with`](McpSupervisor::start_with), and [`Error::Start`] if the parent is stopping.
+    pub async fn start_linked(
+        handler: impl Handler,
+        options: Options,
+        parent: impl Into<Parent>,
+    ) -> Result<Self, Error> {
+        options.check()?;
+        let handler = erase(handler)?;
+        if cfg!(panic = "abort") {
+            tracing::warn!(
+                target: "ractor_mcp",
+                "built with panic = \"abort\": a panic in any handler ends the process; use panic = \"unwind\""
+            );
+        }
+        let (listeners, embedded) = (Slot::default(), Arc::new(Embedded::default()));
+        let children = vec![
+            listeners_spec(&listeners),
+            Embedded::spec(&embedded, options.limits.close_time),
+        ];
+        // No restart: `listeners` and `embedded` restart their own children, and what they cannot mend, the root cannot.
+        let supervision = SupervisorOptions {
+            intensity: Intensity {
+                restarts: 0,
+                ..Intensity::default()
+            },
+            ..Default::default()
+        };
+        let root = Supervisor::start(parent, "mcp", supervision, children)
+            .await
+            .map_err(|source| Error::start("the server", source))?;
+        let listeners = listeners
+            .get()
+            .ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
+        let slots = Slots::new(options.max_in_flight);
+        let server = Server {
+            root,
+            options,
+            drain: Drain::new(),
+            slots,
+            shutdown: tokio::sync::OnceCell::new(),
+            handler,
+            listeners,
+            embedded,
+            ports: Mutex::default(),
+        };
+        Ok(Self(Arc::new(server)))
+    }
+
+    /// Listens on an address such as `127.0.0.1:3000`; port 0 lets the system choose, and [`Listener::addr`] tells.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Listen`] if the system refuses the address, [`Error::Misconfigured`] for an address that is not a
+    /// loopback one without [`Options::allowed_hosts`] or [`Options::any_host`], [`Error::Stopped`] after the end.
+    pub async fn listen(&self, address: impl ToString) -> Result<Listener, Error> {
+        let name = address.to_string();
+        let failed = |source| Error::listen(&name, source);
+        let addresses: Vec<SocketAddr> = lookup_host(&name).await.map_err(failed)?.collect();
+        let socket = TcpListener::bind(&*addresses).await.map_err(failed)?;
+        self.serve_port(socket).await
+    }
+
+    /// Listens on a socket that is bound already, for example one inherited from the process before.
+    ///
+    /// # Errors
+    ///
+    /// As [`listen`](McpSupervisor::listen).
+    pub async fn listen_on(&self, socket: std::net::TcpListener) -> Result<Listener, Error> {
+        let failed = |source| Error::listen("the given socket", source);
+        socket.set_nonblocking(true).map_err(failed)?;
+        self.serve_port(TcpListener::from_std(socket).map_err(failed)?)
+            .await
+    }
+
+    async fn serve_port(&self, socket: TcpListener) -> Result<Listener, Error> {
+        let address = socket
+            .local_addr()
+            .map_err(|source| Error::listen("the socket", source))?;
+        let endpoint = self.0.endpoint(Some(address))?;
+        let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
+        let pid = self
+            .0
+            .listeners
+            .start_child(listener::spec(Arc::clone(&port)))
+            .await;
+        let pid = pid.map_err(|source| match self.0.root.pid().exit_reason() {
+            Some(reason) => Error::Stopped(reason),
+            None => Error::start(format!("listener {address}"), source),
+        })?;
+        let mut ports = self.0.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.retain(|port| port.strong_count() > 0);
+        ports.push(Arc::downgrade(&port));
+        Ok(Listener { address, pid })
+    }
+
+    /// The process of the root.
+    pub fn pid(&self) -> &Pid {
+        self.0.root.pid()
+    }
+
+    /// The actor tree as it is now: data with `serde`, text with `Display`. Read without messages, so that it works
+    /// while actors are stuck.
+    pub fn tree(&self) -> Tree {
+        self.pid().tree()
+    }
+
+    /// Tells each end of an actor of this server, from now on.
+    pub fn exits(&self) -> ExitFeed {
+        self.pid().exits()
+    }
+
+    /// Ends the server in order: no new connections, then running requests finish within `deadline`, then those left are
+    /// interrupted, then killed; see `supervision.md`. A second call waits for the first.
+    pub async fn shutdown(&self, deadline: Duration) -> Summary {
+        self.0
+            .shutdown
+            .get_or_init(|| shutdown::run(&self.0, deadline))
+            .await
+            .clone()
+    }
+
+    /// Serves until the signal resolves, then shuts down with the deadline of [`Options::drain`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stopped`] if the server ended before the signal, with the reason.
+    pub async fn run_until(&self, signal: impl Future<Output = ()>) -> Result<(), Error> {
+        tokio::select! {
+            reason = self.stopped() => match self.0.shutdown.get() {
+                Some(_) => Ok(()),
+                None => Err(Error::Stopped(reason)),
+            },
+            () = signal => {
+                self.shutdown(self.0.options.drain).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the server has ended, and tells why.
+    pub async fn stopped(&self) -> ExitReason {
+        self.pid().join().await
+    }
+}
+
+impl fmt::Debug for McpSupervisor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "McpSupervisor({})", self.pid())
+    }
+}
+
+impl Server {
+    /// What the connections of one listener share; without an address, what embedded requests share.
+    pub(super) fn endpoint(&self, address: Option<SocketAddr>) -> Result<Arc<Endpoint>, Error> {
+        let options = &self.options;
+        let loopback = address.is_none_or(|address| address.ip().is_loopback());
+        let hosts = match (&options.hosts, address) {
+            (Some(hosts), _) => hosts.clone(),
+            (None, Some(address)) if !loopback => return Err(Error::unprotected(address)),
+            (None, _) => HostPolicy::Loopback,
+        };
+        Ok(Arc::new(Endpoint {
+            handler: Arc::clone(&self.handler),
+            path: options.path.clone(),
+            hosts,
+            origins: options.origins.clone().with_loopback(loopback),
+            limits: options.limits.clone(),
+            slots: self.slots.clone(),
+            drain: self.drain.clone(),
+        }))
+    }
+
+    pub(super) fn ports(&self) -> Vec<Arc<Port>> {
+        let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// Where the start function of a child leaves its handle.
+#[derive(Clone, Default)]
+pub(super) struct Slot(Arc<Mutex<Option<Supervisor>>>);
+
+impl Slot {
+    pub(super) fn set(&self, supervisor: Supervisor) -> Pid {
+        let pid = supervisor.pid().clone();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(supervisor);
+        pid
+    }
+
+    pub(super) fn get(&self) -> Option<Supervisor> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn listeners_spec(slot: &Slot) -> ChildSpec {
+    let slot = slot.clone();
+    ChildSpec::new("listeners", move |parent| {
+        let slot = slot.clone();
+        async move {
+            let started =
+                Supervisor::start(parent, "listeners", SupervisorOptions::default(), Vec::new()).await?;
+            Ok(slot.set(started))
+        }
+    })
+}

@@ -1,0 +1,11 @@
+//! The actor tree as its users see it: who is whose child, and what an end does to the neighbours.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod crash;
+mod disconnect;
+mod linked;
+mod requests;
+mod restart;
+mod shutdown;

@@ -1,0 +1,107 @@
+//! The drain, in order.
+
+use std::time::Duration;
+
+use ractor_mcp::Options;
+use ractor_mcp::otp::ExitReason;
+use serde_json::json;
+
+use crate::support::{Server, call, eventually, fixture, request};
+
+#[tokio::test]
+async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503() {
+    let server = Server::start(fixture::suite()).await;
+    let mut idle = server.client().await;
+    assert_eq!(idle.send(&request("tools/list", json!({}))).await.status, 200);
+    let mut busy = server.client().await;
+    busy.write(&call("slow", json!({"ms": 300}))).await;
+    server.await_process("request ").await;
+
+    let mcp = server.mcp.clone();
+    let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_secs(20)).await });
+    eventually("the acceptor ends", || {
+        server.find("acceptor").is_none().then_some(())
+    })
+    .await;
+    assert!(
+        tokio::net::TcpStream::connect(server.addr).await.is_err(),
+        "the port is closed"
+    );
+    let refused = idle.send(&request("tools/list", json!({}))).await;
+    assert_eq!(refused.status, 503);
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(refused.header("connection"), Some("close"));
+
+    assert_eq!(busy.read_response().await.text(), "worked for 300 ms");
+    let summary = stopping.await.unwrap();
+    assert_eq!(
+        (summary.running, summary.interrupted, summary.killed),
+        (1, 0, 0),
+        "{summary}"
+    );
+    assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
+}
+
+#[tokio::test]
+async fn what_does_not_finish_in_time_is_interrupted_and_answers() {
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    client.write(&call("slow", json!({"ms": 60_000}))).await;
+    let request = server.await_process("request ").await;
+    let summary = server.mcp.shutdown(Duration::ZERO).await;
+    assert_eq!(
+        (summary.running, summary.interrupted, summary.killed),
+        (1, 1, 0),
+        "{summary}"
+    );
+    assert_eq!(client.read_response().await.code(), -32603);
+    assert_eq!(request.exit_reason(), Some(ExitReason::Shutdown));
+}
+
+#[tokio::test]
+async fn what_does_not_let_itself_be_interrupted_is_killed() {
+    use ractor_mcp::prelude::*;
+    async fn stubborn(_: NoArguments, call: Call) {
+        call.uninterrupted(std::future::pending::<()>()).await;
+    }
+    let options = Options::new().close_time(Duration::from_millis(50));
+    let server = Server::start_with(Suite::new("s", "1").tool("stubborn", stubborn), options).await;
+    let mut client = server.client().await;
+    client.write(&call("stubborn", json!({}))).await;
+    let request = server.await_process("request ").await;
+    let summary = server.mcp.shutdown(Duration::ZERO).await;
+    assert_eq!((summary.interrupted, summary.killed), (1, 1), "{summary}");
+    assert_eq!(request.exit_reason(), Some(ExitReason::Killed));
+}
+
+#[tokio::test]
+async fn a_second_shutdown_waits_for_the_first_and_returns_the_same() {
+    let server = Server::start(fixture::suite()).await;
+    let (one, two) = (server.mcp.clone(), server.mcp.clone());
+    let both = tokio::join!(
+        one.shutdown(Duration::from_secs(1)),
+        two.shutdown(Duration::from_secs(9))
+    );
+    assert_eq!(both.0, both.1);
+    assert!(matches!(
+        server.mcp.listen("127.0.0.1:0").await,
+        Err(ractor_mcp::Error::Stopped(_))
+    ));
+}
+
+#[tokio::test]
+async fn run_until_ends_with_its_signal() {
+    let server = Server::start(fixture::suite()).await;
+    let (send, receive) = tokio::sync::oneshot::channel::<()>();
+    let mcp = server.mcp.clone();
+    let running = tokio::spawn(async move {
+        mcp.run_until(async {
+            let _ = receive.await;
+        })
+        .await
+    });
+    assert_eq!(server.send(request("tools/list", json!({}))).await.status, 200);
+    send.send(()).unwrap();
+    running.await.unwrap().expect("an ordered end is no error");
+    assert!(!server.mcp.pid().is_alive());
+}
