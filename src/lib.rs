@@ -60,5 +60,6 @@ pub use ractor_otp as otp;
 pub use handler::{Channel, Closed, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
 #[cfg(feature = "suite")]
 pub use suite::Suite;
-pub use tree::{Error, Listener, McpSupervisor, Options, Summary, shutdown_signal};
+pub use http::ResponseBody;
+pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, shutdown_signal};
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

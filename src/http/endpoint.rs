@@ -29,7 +29,8 @@ use super::{Limits, ResponseBody, Stalled, intake};
 /// What all connections of one listener share.
 pub(crate) struct Endpoint {
     pub(crate) handler: Arc<dyn Spawn>,
-    pub(crate) path: String,
+    /// Where requests are served; `None` leaves that to a router in front.
+    pub(crate) path: Option<String>,
     pub(crate) hosts: HostPolicy,
     pub(crate) origins: OriginPolicy,
     pub(crate) limits: Limits,
@@ -115,8 +116,10 @@ impl Endpoint {
     /// The checks that need no body (section 27, steps 1 and 2).
     fn check_head(&self, head: &Parts) -> Result<Accepts, Refusal> {
         order::origin(head, &self.hosts, &self.origins)?;
-        if head.uri.path().strip_suffix('/').unwrap_or(head.uri.path()) != self.path {
-            return Err(Refusal::no_such_path(&self.path));
+        if let Some(path) = &self.path
+            && head.uri.path().strip_suffix('/').unwrap_or(head.uri.path()) != path
+        {
+            return Err(Refusal::no_such_path(path));
         }
         if head.method != Method::POST {
             return Err(Refusal::method_not_allowed());
@@ -253,6 +256,11 @@ fn json(answer: Answer) -> Response<ResponseBody> {
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// The answer of a server whose tree is going down.
+pub(crate) fn unavailable() -> Response<ResponseBody> {
+    refuse(Refusal::shutting_down())
 }
 
 fn refuse(refusal: Refusal) -> Response<ResponseBody> {

@@ -22,9 +22,9 @@ mod preface;
 mod socket;
 mod stall;
 
-pub(crate) use body::ResponseBody;
+pub use body::ResponseBody;
 pub(crate) use connection::drive;
-pub(crate) use endpoint::{Caller, Endpoint};
+pub(crate) use endpoint::{Caller, Endpoint, unavailable};
 pub(crate) use limits::Limits;
 pub(crate) use socket::Socket;
 pub(crate) use stall::Stalled;

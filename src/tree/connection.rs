@@ -3,14 +3,17 @@
 //!
 //! When the driver ends, whoever closed, the requests are asked to exit with `shutdown: client_disconnected`.
 
+use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
-use ractor_otp::{DynamicOptions, ExitReason, StartError, Tag};
+use ractor_otp::{DynamicOptions, DynamicSupervisor, ExitReason, Pid, StartError, Tag};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::http::{self, Caller, Socket};
+use crate::http::{self, Caller, Endpoint, Socket};
 
 use super::listener::Port;
 
@@ -22,23 +25,48 @@ pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphore
 }
 
 async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) -> Result<(), StartError> {
-    let Ok(peer) = stream.peer_addr() else {
-        return Ok(());
-    };
+    // A client that is gone before it was served needs no answer.
+    let Ok(peer) = stream.peer_addr() else { return Ok(()) };
     let endpoint = Arc::clone(&port.endpoint);
-    let options = DynamicOptions {
-        shutdown: endpoint.limits().close_time,
-        ..DynamicOptions::default()
-    };
-    let connection = port
-        .connections()?
-        .start_supervisor(format!("connection {peer}"), options)
-        .await?;
-    let caller = Caller::new(connection.clone(), endpoint.limits(), Some(peer));
     let (socket, watch) = Socket::new(stream, endpoint.limits().write_stall);
-    let driver = async move {
-        http::drive(TokioIo::new(socket), watch.closed(), endpoint, caller).await;
+    let closed = async move {
+        watch.closed().await;
         drop(permit);
     };
-    connection.drive(driver, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED))
+    let label = format!("connection {peer}");
+    drive(&port.connections()?, label, endpoint, TokioIo::new(socket), closed, Some(peer)).await.map(drop)
+}
+
+/// Starts the supervisor of a connection over any transport.
+pub(super) async fn serve<IO>(
+    parent: &DynamicSupervisor,
+    endpoint: Arc<Endpoint>,
+    io: IO,
+    peer: Option<SocketAddr>,
+) -> Result<Pid, StartError>
+where
+    IO: Read + Write + Unpin + Send + 'static,
+{
+    let label = peer.map_or_else(|| "connection".to_owned(), |peer| format!("connection {peer}"));
+    // What the transport itself does not tell hyper, nobody can see.
+    drive(parent, label, endpoint, io, std::future::pending(), peer).await
+}
+
+async fn drive<IO>(
+    parent: &DynamicSupervisor,
+    label: String,
+    endpoint: Arc<Endpoint>,
+    io: IO,
+    closed: impl Future<Output = ()> + Send + 'static,
+    peer: Option<SocketAddr>,
+) -> Result<Pid, StartError>
+where
+    IO: Read + Write + Unpin + Send + 'static,
+{
+    let options = DynamicOptions { shutdown: endpoint.limits().close_time, ..DynamicOptions::default() };
+    let connection = parent.start_supervisor(label, options).await?;
+    let caller = Caller::new(connection.clone(), endpoint.limits(), peer);
+    let driver = http::drive(io, closed, endpoint, caller);
+    connection.drive(driver, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED))?;
+    Ok(connection.pid().clone())
 }

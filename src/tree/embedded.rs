@@ -1,12 +1,24 @@
 //! `embedded`: a supervisor of the parents of requests that come without a connection of ours, one a worker thread.
 
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
+
+use ::http::{Request, Response};
+use http_body::Body;
 
 use ractor_otp::{
     ChildSpec, DynamicOptions, DynamicSupervisor, Pid, StartError, Supervisor, SupervisorOptions,
 };
+use tower_service::Service;
+
+use crate::http::{self, Caller, Endpoint, ResponseBody};
 
 /// The shards, as far as they are up, and whose turn it is.
 #[derive(Default)]
@@ -58,6 +70,50 @@ impl Embedded {
                     Supervisor::start(parent, "embedded", SupervisorOptions::default(), children).await?;
                 Ok(started.pid().clone())
             }
+        })
+    }
+}
+
+/// A server as a `tower` service; see [`McpSupervisor::service`](super::McpSupervisor::service).
+#[derive(Clone)]
+pub struct McpService {
+    embedded: Arc<Embedded>,
+    endpoint: Arc<Endpoint>,
+}
+
+impl McpService {
+    pub(super) fn new(embedded: Arc<Embedded>, endpoint: Arc<Endpoint>) -> Self {
+        Self { embedded, endpoint }
+    }
+}
+
+impl fmt::Debug for McpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("McpService")
+    }
+}
+
+impl<B> Service<Request<B>> for McpService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (endpoint, shard) = (Arc::clone(&self.endpoint), self.embedded.shard());
+        Box::pin(async move {
+            let Ok(shard) = shard else { return Ok(http::unavailable()) };
+            let peer = request.extensions().get::<SocketAddr>().copied();
+            let caller = Caller::new(shard, endpoint.limits(), peer);
+            Ok(endpoint.answer(request, &caller).await)
         })
     }
 }

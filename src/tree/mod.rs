@@ -22,6 +22,7 @@ mod options;
 mod shutdown;
 mod supervisor;
 
+pub use embedded::McpService;
 pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use ractor_otp::{Pid, Shutdown};
+use ractor_otp::{DynamicSupervisor, ExitReason, Pid, Shutdown};
 use tokio::time::timeout;
 
 use crate::request::Phase;
@@ -83,7 +83,7 @@ async fn interrupt(server: &Server, summary: &mut Summary) {
     summary.interrupted = left.len();
     for request in &left {
         tracing::warn!(target: "ractor_mcp", request = %request.label(), "not finished in time: interrupted");
-        request.exit(ractor_otp::ExitReason::Shutdown);
+        request.exit(ExitReason::Shutdown);
     }
     if timeout(server.options.limits.close_time, all_ended(&left))
         .await
@@ -110,30 +110,29 @@ async fn all_ended(requests: &[Pid]) {
     }
 }
 
-/// All running requests, wherever they came from.
+/// All running requests, wherever they came from: the leaves below connections and shards.
 fn requests(server: &Server) -> Vec<Pid> {
-    let connections = server
-        .ports()
-        .into_iter()
-        .filter_map(|port| port.connections().ok());
-    let connections = connections.flat_map(|connections| connections.pid().children());
-    let shards = server
-        .embedded
-        .shards()
-        .into_iter()
-        .map(|shard| shard.pid().clone());
-    connections
-        .chain(shards)
-        .flat_map(|parent| parent.children())
-        .collect()
+    fn leaves(pid: &Pid, found: &mut Vec<Pid>) {
+        if pid.queue().is_some() {
+            found.push(pid.clone());
+        }
+        pid.children().iter().for_each(|child| leaves(child, found));
+    }
+    let mut found = Vec::new();
+    parents(server).iter().for_each(|parent| leaves(parent.pid(), &mut found));
+    found
 }
 
 async fn connections_gone(server: &Server) {
-    for port in server.ports() {
-        if let Ok(connections) = port.connections() {
-            connections.empty().await;
-        }
+    for parent in parents(server) {
+        parent.empty().await;
     }
+}
+
+/// The supervisors that connections and embedded requests are started under.
+fn parents(server: &Server) -> Vec<DynamicSupervisor> {
+    let connections = server.ports().into_iter().filter_map(|port| port.connections().ok());
+    connections.chain(server.embedded.shards()).collect()
 }
 
 /// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. A second signal then ends

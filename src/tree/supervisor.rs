@@ -20,7 +20,8 @@ use crate::http::Endpoint;
 use crate::request::{Drain, Slots, Spawn, erase};
 use crate::rules::host::HostPolicy;
 
-use super::embedded::Embedded;
+use super::connection;
+use super::embedded::{Embedded, McpService};
 use super::listener::{self, Port};
 use super::shutdown;
 use super::{Error, Listener, Options, Summary};
@@ -161,7 +162,7 @@ impl McpSupervisor {
         let address = socket
             .local_addr()
             .map_err(|source| Error::listen("the socket", source))?;
-        let endpoint = self.0.endpoint(Some(address))?;
+        let endpoint = self.0.listening(address)?;
         let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
         let pid = self
             .0
@@ -176,6 +177,30 @@ impl McpSupervisor {
         ports.retain(|port| port.strong_count() > 0);
         ports.push(Arc::downgrade(&port));
         Ok(Listener { address, pid })
+    }
+
+    /// The server as a `tower` service, to mount in hyper, tower or axum: it serves the endpoint at whatever path it is
+    /// mounted on. Requests run under `embedded`. A `SocketAddr` among the request's extensions is the peer.
+    ///
+    /// Disconnects are noticed as far as the server in front drops the response or its body. `Host` must be a loopback
+    /// name unless [`Options::allowed_hosts`] or [`Options::any_host`] says otherwise, since no bound address is known.
+    pub fn service(&self) -> McpService {
+        McpService::new(Arc::clone(&self.0.embedded), self.0.embedding(None))
+    }
+
+    /// Serves one connection over any transport that hyper can read and write: TLS, a Unix socket, a pipe in memory. Its
+    /// supervisor runs under `embedded`; `Host` is checked as in [`service`](McpSupervisor::service).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Start`] if the server is shutting down.
+    pub async fn serve<IO>(&self, io: IO, peer: Option<SocketAddr>) -> Result<Pid, Error>
+    where
+        IO: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    {
+        let endpoint = self.0.embedding(Some(self.0.options.path.clone()));
+        let started = async { connection::serve(&self.0.embedded.shard()?, endpoint, io, peer).await };
+        started.await.map_err(|source| Error::start("a connection", source))
     }
 
     /// The process of the root.
@@ -235,24 +260,34 @@ impl fmt::Debug for McpSupervisor {
 }
 
 impl Server {
-    /// What the connections of one listener share; without an address, what embedded requests share.
-    pub(super) fn endpoint(&self, address: Option<SocketAddr>) -> Result<Arc<Endpoint>, Error> {
-        let options = &self.options;
-        let loopback = address.is_none_or(|address| address.ip().is_loopback());
-        let hosts = match (&options.hosts, address) {
-            (Some(hosts), _) => hosts.clone(),
-            (None, Some(address)) if !loopback => return Err(Error::unprotected(address)),
-            (None, _) => HostPolicy::Loopback,
+    /// What the connections of one listener share.
+    fn listening(&self, address: SocketAddr) -> Result<Arc<Endpoint>, Error> {
+        let loopback = address.ip().is_loopback();
+        let hosts = match &self.options.hosts {
+            Some(hosts) => hosts.clone(),
+            None if loopback => HostPolicy::Loopback,
+            None => return Err(Error::unprotected(address)),
         };
-        Ok(Arc::new(Endpoint {
+        Ok(self.endpoint(hosts, loopback, Some(self.options.path.clone())))
+    }
+
+    /// What embedded requests share; no address is known, so that only a list or loopback names are safe.
+    fn embedding(&self, path: Option<String>) -> Arc<Endpoint> {
+        let hosts = self.options.hosts.clone().unwrap_or(HostPolicy::Loopback);
+        let loopback = hosts == HostPolicy::Loopback;
+        self.endpoint(hosts, loopback, path)
+    }
+
+    fn endpoint(&self, hosts: HostPolicy, loopback: bool, path: Option<String>) -> Arc<Endpoint> {
+        Arc::new(Endpoint {
             handler: Arc::clone(&self.handler),
-            path: options.path.clone(),
+            path,
             hosts,
-            origins: options.origins.clone().with_loopback(loopback),
-            limits: options.limits.clone(),
+            origins: self.options.origins.clone().with_loopback(loopback),
+            limits: self.options.limits.clone(),
             slots: self.slots.clone(),
             drain: self.drain.clone(),
-        }))
+        })
     }
 
     pub(super) fn ports(&self) -> Vec<Arc<Port>> {
