@@ -58,8 +58,8 @@ pub mod wire;
 pub use ractor_otp as otp;
 
 pub use handler::{Channel, Closed, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
+pub use http::ResponseBody;
 #[cfg(feature = "suite")]
 pub use suite::Suite;
-pub use http::ResponseBody;
 pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, shutdown_signal};
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

@@ -26,7 +26,9 @@ pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphore
 
 async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) -> Result<(), StartError> {
     // A client that is gone before it was served needs no answer.
-    let Ok(peer) = stream.peer_addr() else { return Ok(()) };
+    let Ok(peer) = stream.peer_addr() else {
+        return Ok(());
+    };
     let endpoint = Arc::clone(&port.endpoint);
     let (socket, watch) = Socket::new(stream, endpoint.limits().write_stall);
     let closed = async move {
@@ -34,7 +36,16 @@ async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit)
         drop(permit);
     };
     let label = format!("connection {peer}");
-    drive(&port.connections()?, label, endpoint, TokioIo::new(socket), closed, Some(peer)).await.map(drop)
+    drive(
+        &port.connections()?,
+        label,
+        endpoint,
+        TokioIo::new(socket),
+        closed,
+        Some(peer),
+    )
+    .await
+    .map(drop)
 }
 
 /// Starts the supervisor of a connection over any transport.
@@ -63,7 +74,10 @@ async fn drive<IO>(
 where
     IO: Read + Write + Unpin + Send + 'static,
 {
-    let options = DynamicOptions { shutdown: endpoint.limits().close_time, ..DynamicOptions::default() };
+    let options = DynamicOptions {
+        shutdown: endpoint.limits().close_time,
+        ..DynamicOptions::default()
+    };
     let connection = parent.start_supervisor(label, options).await?;
     let caller = Caller::new(connection.clone(), endpoint.limits(), peer);
     let driver = http::drive(io, closed, endpoint, caller);

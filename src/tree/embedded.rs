@@ -110,7 +110,9 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (endpoint, shard) = (Arc::clone(&self.endpoint), self.embedded.shard());
         Box::pin(async move {
-            let Ok(shard) = shard else { return Ok(http::unavailable()) };
+            let Ok(shard) = shard else {
+                return Ok(http::unavailable());
+            };
             let peer = request.extensions().get::<SocketAddr>().copied();
             let caller = Caller::new(shard, endpoint.limits(), peer);
             Ok(endpoint.answer(request, &caller).await)

@@ -119,7 +119,9 @@ fn requests(server: &Server) -> Vec<Pid> {
         pid.children().iter().for_each(|child| leaves(child, found));
     }
     let mut found = Vec::new();
-    parents(server).iter().for_each(|parent| leaves(parent.pid(), &mut found));
+    parents(server)
+        .iter()
+        .for_each(|parent| leaves(parent.pid(), &mut found));
     found
 }
 
@@ -131,7 +133,10 @@ async fn connections_gone(server: &Server) {
 
 /// The supervisors that connections and embedded requests are started under.
 fn parents(server: &Server) -> Vec<DynamicSupervisor> {
-    let connections = server.ports().into_iter().filter_map(|port| port.connections().ok());
+    let connections = server
+        .ports()
+        .into_iter()
+        .filter_map(|port| port.connections().ok());
     connections.chain(server.embedded.shards()).collect()
 }
 

@@ -200,7 +200,9 @@ impl McpSupervisor {
     {
         let endpoint = self.0.embedding(Some(self.0.options.path.clone()));
         let started = async { connection::serve(&self.0.embedded.shard()?, endpoint, io, peer).await };
-        started.await.map_err(|source| Error::start("a connection", source))
+        started
+            .await
+            .map_err(|source| Error::start("a connection", source))
     }
 
     /// The process of the root.
