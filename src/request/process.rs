@@ -171,14 +171,12 @@ impl<H: Handler> Process for RequestProcess<H> {
         if !self.exchange().is_answered() {
             self.exchange().answer_object(&errors::internal());
         }
-        if let ExitReason::Crash(crash) = reason {
-            tracing::error!(parent: &self.span, %crash, "the handler crashed");
+        let elapsed = self.exchange().context.received.elapsed();
+        tracing::debug!(parent: &self.span, %reason, ?elapsed, "the request ended");
+        // After a crash the state is not to be trusted; after the request's own end there is nothing to close.
+        if self.concluded || matches!(reason, ExitReason::Crash(_)) {
             return;
         }
-        if self.concluded {
-            return;
-        }
-        tracing::debug!(parent: &self.span, %reason, "the request ended from outside");
         if let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) {
             self.handler
                 .handle_close(channel, state)

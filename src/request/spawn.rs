@@ -12,6 +12,7 @@ use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{Exchange, Handler, Misconfigured, RequestContext, Sink};
+use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities};
 
 use super::Slot;
@@ -61,6 +62,11 @@ pub(crate) fn erase<H: Handler>(handler: H) -> Result<Arc<dyn Spawn>, Misconfigu
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
     let capabilities = handler.capabilities();
+    let unprefixed = capabilities.extensions.keys().filter(|id| !meta_key::is_extension(id));
+    let faults = unprefixed.map(|id| {
+        format!("extension `{id}`: an identifier has a prefix and a name, such as `com.example/thing` (VER-11)")
+    });
+    Misconfigured::unless_empty(faults.collect())?;
     Ok(Arc::new(Erased {
         handler: Arc::new(handler),
         capabilities,

@@ -203,6 +203,14 @@ impl Options {
         self
     }
 
+    /// Accepts `Origin: null`, which sandboxed and local pages send and any page can make a browser send. Refused by
+    /// default.
+    #[must_use]
+    pub fn null_origin(mut self, allowed: bool) -> Self {
+        self.origins = self.origins.with_null(allowed);
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), Misconfigured> {
         Misconfigured::unless_empty(self.faults.clone())
     }
