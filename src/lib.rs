@@ -57,8 +57,9 @@ pub mod wire;
 
 pub use ractor_otp as otp;
 
-pub use handler::{Channel, Closed, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
+pub use handler::{Channel, Closed, Grant, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
 pub use http::ResponseBody;
+pub use request::Topic;
 #[cfg(feature = "suite")]
 pub use suite::Suite;
 pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, shutdown_signal};

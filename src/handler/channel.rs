@@ -4,21 +4,22 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use ractor_otp::{Address, Down, ExitReason, Me, MonitorRef, Pid, Tag, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::time::timeout;
 
 use crate::rules::{errors, progress::Progress, reply};
 use crate::wire::{
-    ErrorObject, ErrorResponse, LogLevel, MirroredParams, NotificationMessage, RequestId, RequestMeta,
-    Response, ResultBody, ServerNotification,
+    ErrorObject, ErrorResponse, ListenResult, LogLevel, MirroredParams, NotificationMessage, RequestId,
+    RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
 };
 
-use super::{Answer, Closed, Event, Principal, Refused, RequestContext, RpcError, Sink};
+use super::{Answer, Change, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink};
 
 /// What became of something that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,13 @@ pub struct Channel<M> {
     exchange: Arc<Exchange>,
 }
 
+/// Why something was not sent.
+enum Unsent {
+    Closed,
+    /// The client took nothing for the stall time.
+    Stalled,
+}
+
 /// The part of a channel that does not depend on the message type.
 pub(crate) struct Exchange {
     pub(crate) context: Arc<RequestContext>,
@@ -53,6 +61,8 @@ pub(crate) struct Exchange {
     server_info: Option<Arc<RawValue>>,
     progress: Mutex<Progress>,
     closed: AtomicBool,
+    /// What a listen stream was granted; empty before.
+    granted: OnceLock<SubscriptionFilter>,
 }
 
 impl<M: Send + 'static> Channel<M> {
@@ -72,10 +82,10 @@ impl<M: Send + 'static> Channel<M> {
         message: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
         let Some(token) = &self.exchange.context.meta.progress_token else {
-            return self.exchange.unless_closed(Sent::NotRequested);
+            return self.sent(self.exchange.unless_closed(Sent::NotRequested));
         };
         if self.exchange.context.is_listen() || !self.exchange.progress_grows(progress) {
-            return self.exchange.unless_closed(Sent::Dropped);
+            return self.sent(self.exchange.unless_closed(Sent::Dropped));
         }
         let notification = ServerNotification::progress(
             token.clone(),
@@ -83,7 +93,7 @@ impl<M: Send + 'static> Channel<M> {
             total.into(),
             message.into().map(str::to_owned),
         );
-        self.exchange.send(&notification).await
+        self.sent(self.exchange.send(&notification).await)
     }
 
     /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03).
@@ -98,16 +108,20 @@ impl<M: Send + 'static> Channel<M> {
         logger: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
         let Some(wanted) = self.exchange.context.meta.log_level else {
-            return self.exchange.unless_closed(Sent::NotRequested);
+            return self.sent(self.exchange.unless_closed(Sent::NotRequested));
         };
         if level < wanted || self.exchange.context.is_listen() {
-            return self.exchange.unless_closed(Sent::Dropped);
+            return self.sent(self.exchange.unless_closed(Sent::Dropped));
         }
         let notification = ServerNotification::message(level, data.into(), logger.into().map(str::to_owned));
-        self.exchange.send(&notification).await
+        self.sent(self.exchange.send(&notification).await)
     }
 
     /// Sends any notification on this response.
+    ///
+    /// On a `subscriptions/listen` stream it is stamped with the subscription id, and what the granted filter does not
+    /// cover is dropped. A change that waits to be told absorbs the next of its kind, so that telling changes never
+    /// waits for the client.
     ///
     /// # Errors
     ///
@@ -116,13 +130,12 @@ impl<M: Send + 'static> Channel<M> {
         &self,
         notification: impl Into<ServerNotification>,
     ) -> Result<Sent, Closed> {
-        let mut notification = notification.into();
-        if self.exchange.context.is_listen()
-            && let Some(id) = &self.exchange.context.id
-        {
-            notification.stamp_subscription(id);
+        let notification = notification.into();
+        if self.exchange.context.is_listen() {
+            self.sent(self.exchange.tell(notification).await)
+        } else {
+            self.sent(self.exchange.send(&notification).await)
         }
-        self.exchange.send(&notification).await
     }
 
     /// Opens the stream without writing an event, so that keep-alives flow while a slow handler works.
@@ -131,7 +144,17 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub async fn start_stream(&self) -> Result<(), Closed> {
-        self.exchange.offer(Event::Open).await.map(drop)
+        self.sent(self.exchange.offer(Event::Open).await)
+    }
+
+    /// A client that takes nothing for the stall time has its request ended.
+    fn sent<T>(&self, sent: Result<T, Unsent>) -> Result<T, Closed> {
+        sent.map_err(|unsent| {
+            if let Unsent::Stalled = unsent {
+                self.me.pid().exit(ExitReason::ShutdownWith(Tag::STALLED));
+            }
+            Closed
+        })
     }
 
     /// Answers the request now, and lets the handler go on working. Whatever it returns later is not sent.
@@ -181,6 +204,11 @@ impl<M: Send + 'static> Channel<M> {
     /// The request's actor.
     pub fn pid(&self) -> Pid {
         self.me.pid()
+    }
+
+    /// Sets what the tree shows behind the label of the request's actor.
+    pub(crate) fn describe(&self, detail: Arc<dyn fmt::Display + Send + Sync>) {
+        self.me.describe(detail);
     }
 
     /// Runs a task that belongs to the request: it dies with its actor, and its output, or its panic, arrives as a
@@ -270,12 +298,14 @@ impl Exchange {
         server_info: Option<Arc<RawValue>>,
     ) -> Arc<Self> {
         let progress = Mutex::new(Progress::default());
+        let (closed, granted) = (AtomicBool::new(false), OnceLock::new());
         Arc::new(Self {
             context,
             sink,
             server_info,
             progress,
-            closed: AtomicBool::new(false),
+            closed,
+            granted,
         })
     }
 
@@ -293,8 +323,12 @@ impl Exchange {
         self.sink.is_closed()
     }
 
-    fn unless_closed(&self, sent: Sent) -> Result<Sent, Closed> {
-        if self.is_closed() { Err(Closed) } else { Ok(sent) }
+    fn unless_closed(&self, sent: Sent) -> Result<Sent, Unsent> {
+        if self.is_closed() {
+            Err(Unsent::Closed)
+        } else {
+            Ok(sent)
+        }
     }
 
     fn progress_grows(&self, progress: f64) -> bool {
@@ -304,7 +338,7 @@ impl Exchange {
             .advance(progress)
     }
 
-    pub(crate) async fn send(&self, notification: &ServerNotification) -> Result<Sent, Closed> {
+    async fn send(&self, notification: &ServerNotification) -> Result<Sent, Unsent> {
         if !self.sink.streams() {
             return self.unless_closed(Sent::Dropped);
         }
@@ -320,18 +354,94 @@ impl Exchange {
         }
     }
 
-    async fn offer(&self, mut event: Event) -> Result<(), Closed> {
+    /// Sends on a listen stream: within the granted filter, stamped (META-14), changes coalesced.
+    async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
+        let change = Change::told_by(&notification);
+        let covers =
+            |granted: &SubscriptionFilter| change.as_ref().is_none_or(|change| change.is_in(granted));
+        if !self.granted.get().is_some_and(covers) {
+            tracing::warn!(
+                target: "ractor_mcp",
+                request = %self.context,
+                notification = notification.method(),
+                "not sent: the stream was not granted it"
+            );
+            return self.unless_closed(Sent::Dropped);
+        };
+        if let Some(change) = change.filter(|_| notification.is_plain()) {
+            return match self.sink.note(change) {
+                Noted::Closed => Err(Unsent::Closed),
+                Noted::Queued | Noted::Coalesced => self.unless_closed(Sent::Delivered),
+            };
+        }
+        if let Some(id) = &self.context.id {
+            notification.stamp_subscription(id);
+        }
+        self.send(&notification).await
+    }
+
+    /// Opens a listen stream: what is granted is fixed and acknowledged. What `open` sets up is in place before the
+    /// client can know of it.
+    pub(crate) fn acknowledge<T>(
+        &self,
+        granted: SubscriptionFilter,
+        open: impl FnOnce(&Arc<dyn Sink>) -> T,
+    ) -> T {
+        let mut acknowledgement = ServerNotification::acknowledged(granted.clone());
+        if let Some(id) = &self.context.id {
+            acknowledgement.stamp_subscription(id);
+        }
+        let _ = self.granted.set(granted);
+        let opened = open(&self.sink);
+        let bytes = NotificationMessage::new(&acknowledgement)
+            .to_bytes()
+            .unwrap_or_default();
+        self.sink.acknowledge(Bytes::from(bytes));
+        opened
+    }
+
+    /// Ends the request without a result of its own: a stream that was acknowledged as the protocol asks, any
+    /// other request with an internal error.
+    pub(crate) fn conclude(&self) -> bool {
+        match (&self.context.id, self.granted.get()) {
+            (Some(id), Some(_)) => self.tear_down(id),
+            _ => self.answer_object(&errors::internal()),
+        }
+    }
+
+    fn tear_down(&self, id: &RequestId) -> bool {
+        let mut cancelled = ServerNotification::cancelled(id.clone(), None);
+        cancelled.stamp_subscription(id);
+        let mut result = ResultBody::from(ListenResult::new());
+        result.meta_mut().stamp_subscription(id);
+        if let Some(server_info) = &self.server_info {
+            result.meta_mut().stamp_server_info(Arc::clone(server_info));
+        }
+        let farewell = NotificationMessage::new(&cancelled)
+            .to_bytes()
+            .unwrap_or_default();
+        let body = Response::new(id, &result).to_bytes().unwrap_or_default();
+        let answer = Answer::new(http::StatusCode::OK, Bytes::from(body));
+        self.sink.answer(Answer {
+            farewell: Some(Bytes::from(farewell)),
+            ..answer
+        })
+    }
+
+    async fn offer(&self, mut event: Event) -> Result<(), Unsent> {
         loop {
             let room = self.sink.room();
             if self.is_closed() {
-                return Err(Closed);
+                return Err(Unsent::Closed);
             }
             match self.sink.offer(event) {
                 Ok(()) => return Ok(()),
-                Err(Refused::Closed) => return Err(Closed),
+                Err(Refused::Closed) => return Err(Unsent::Closed),
                 Err(Refused::Full(back)) => event = back,
             }
-            room.await;
+            timeout(self.sink.patience(), room)
+                .await
+                .map_err(|_| Unsent::Stalled)?;
         }
     }
 
@@ -352,10 +462,9 @@ impl Exchange {
         }
         let Some(id) = &self.context.id else { return false };
         match Response::new(id, &result).to_bytes() {
-            Ok(body) => self.sink.answer(Answer {
-                status: http::StatusCode::OK,
-                body: Bytes::from(body),
-            }),
+            Ok(body) => self
+                .sink
+                .answer(Answer::new(http::StatusCode::OK, Bytes::from(body))),
             Err(error) => {
                 tracing::error!(request = %self.context, %error, "the result cannot be written as JSON");
                 self.answer_object(&errors::internal())
@@ -377,9 +486,6 @@ impl Exchange {
         let Some(id) = &self.context.id else { return false };
         let status = errors::status_from_handler(error.code);
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
-        self.sink.answer(Answer {
-            status,
-            body: Bytes::from(body),
-        })
+        self.sink.answer(Answer::new(status, Bytes::from(body)))
     }
 }

@@ -6,13 +6,17 @@
 //! | `reply.rs` | [`Reply`], what a callback returns |
 //! | `error.rs` | [`RpcError`], the JSON-RPC error, and [`Closed`] |
 //! | `channel.rs` | [`Channel`], the server side of one request |
+//! | `grant.rs` | [`Grant`], the acceptance of a stream |
+//! | `change.rs` | a change that a stream is told of |
 //! | `context.rs` | what is known of a request before user code runs |
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
 
+mod change;
 mod channel;
 mod context;
 mod error;
+mod grant;
 mod principal;
 mod reply;
 mod sink;
@@ -22,13 +26,16 @@ use std::sync::Arc;
 
 use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 
+pub(crate) use change::{Change, Noted};
 pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
+pub(crate) use grant::Authorize;
+pub use grant::Grant;
 pub use principal::Principal;
 pub use reply::Reply;
-pub(crate) use sink::{Answer, Event, Refused, Sink};
+pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
 
 /// An MCP server: what one request actor runs.
 ///

@@ -2,7 +2,9 @@
 
 use ractor_otp::ExitReason;
 
-use crate::wire::{InputRequiredResult, ResultBody, SubscriptionFilter};
+use crate::wire::{InputRequiredResult, ResultBody};
+
+use super::Grant;
 
 /// The outcome of [`handle_request`](super::Handler::handle_request) or
 /// [`handle_message`](super::Handler::handle_message).
@@ -18,8 +20,9 @@ pub enum Reply {
     ResultThen(Box<ResultBody>, ExitReason),
     /// Keeps the response open and waits for messages.
     Stream,
-    /// Accepts a `subscriptions/listen` request with the filter that is granted, at most what was asked for.
-    Subscribe(SubscriptionFilter),
+    /// Accepts a `subscriptions/listen` request with what is granted, at most what was asked for: the stream is
+    /// acknowledged, and then waits for messages and for what the registry tells it.
+    Subscribe(Grant),
     /// Ends a stream without a result, from [`handle_message`](super::Handler::handle_message) only. A listen stream
     /// ends with the graceful result; any other request is answered `-32603`, since each has exactly one response.
     Stop(ExitReason),
@@ -30,6 +33,11 @@ impl Reply {
     /// `resources/read` only (MRTR-02, MRTR-03).
     pub fn input_required(result: InputRequiredResult) -> Self {
         result.into()
+    }
+
+    /// Accepts a `subscriptions/listen` request; see [`Reply::Subscribe`].
+    pub fn subscribe(grant: impl Into<Grant>) -> Self {
+        Self::Subscribe(grant.into())
     }
 
     /// Sets the reason that the request's actor ends with after a result. Other replies stay as they are.

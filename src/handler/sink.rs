@@ -1,8 +1,13 @@
 //! Where a channel's output goes. The HTTP response is one sink; what outlives a connection has another.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::StatusCode;
 use tokio::sync::futures::Notified;
+use tokio::time::Instant;
+
+use super::{Change, Noted};
 
 /// One thing to write before the answer.
 #[derive(Debug)]
@@ -17,7 +22,28 @@ pub(crate) enum Event {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
+    /// Written as an event of its own before the answer: the `notifications/cancelled` of a stream that ends.
+    pub(crate) farewell: Option<Bytes>,
     pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn new(status: StatusCode, body: Bytes) -> Self {
+        Self {
+            status,
+            farewell: None,
+            body,
+        }
+    }
+}
+
+/// What a stream was told so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) waiting: usize,
+    pub(crate) delivered: u64,
+    pub(crate) coalesced: u64,
+    pub(crate) dropped: u64,
 }
 
 /// Why a sink did not take an event.
@@ -38,6 +64,9 @@ pub(crate) trait Sink: Send + Sync {
     /// lost.
     fn room(&self) -> Notified<'_>;
 
+    /// How long to wait for room before the client counts as stalled.
+    fn patience(&self) -> Duration;
+
     /// Takes the answer, for which there is always room. False if there was one already or nobody reads.
     fn answer(&self, answer: Answer) -> bool;
 
@@ -46,4 +75,19 @@ pub(crate) trait Sink: Send + Sync {
 
     /// Whether the transport can carry anything before the answer.
     fn streams(&self) -> bool;
+
+    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04).
+    fn acknowledge(&self, acknowledgement: Bytes);
+
+    /// Notes a change to tell, on a listen stream. Never waits.
+    fn note(&self, change: Change) -> Noted;
+
+    /// Takes an event if there is room, and counts it as dropped otherwise. Never waits.
+    fn offer_or_drop(&self, event: Event) -> bool;
+
+    /// What the stream was told so far.
+    fn told(&self) -> Told;
+
+    /// When the stream was last told anything.
+    fn last_told(&self) -> Instant;
 }

@@ -75,7 +75,13 @@ impl Stream {
             let frame = match outgoing {
                 Outgoing::Event(Event::Open) => continue,
                 Outgoing::Event(Event::Message(json)) => event(&json),
-                Outgoing::Answer(answer) => event(&answer.body),
+                Outgoing::Answer(mut answer) => match answer.farewell.take() {
+                    Some(farewell) => {
+                        self.first = Some(Outgoing::Answer(answer));
+                        event(&farewell)
+                    }
+                    None => event(&answer.body),
+                },
             };
             self.silence.as_mut().reset(Instant::now() + self.keep_alive);
             return Poll::Ready(Some(frame));

@@ -10,18 +10,21 @@ use std::time::Instant;
 
 use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::request::Parts;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use http_body::Body;
 use ractor_otp::{DynamicSupervisor, SpawnOptions};
 
 use crate::handler::{Answer, Principal, RequestContext};
-use crate::request::{Call, Drain, Message, Nowhere, Outbox, Outgoing, Phase, Slot, Slots, Spawn};
+use crate::request::{
+    Call, Drain, Held, Message, Nowhere, Outbox, Outgoing, Phase, Slot, Slots, Spawn, Streams,
+};
 use crate::rules::accept::Accepts;
 use crate::rules::errors::Refusal;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
-use crate::wire::{MirroredParams, Notification, RequestMeta};
+use crate::rules::subscription;
+use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 
 use super::delivery::Delivery;
 use super::{Limits, ResponseBody, Stalled, intake};
@@ -35,6 +38,7 @@ pub(crate) struct Endpoint {
     pub(crate) origins: OriginPolicy,
     pub(crate) limits: Limits,
     pub(crate) slots: Slots,
+    pub(crate) streams: Streams,
     pub(crate) drain: Drain,
 }
 
@@ -76,7 +80,7 @@ impl Endpoint {
     }
 
     /// Answers one HTTP request.
-    pub(crate) async fn answer<B>(&self, request: Request<B>, caller: &Caller) -> Response<ResponseBody>
+    pub(crate) async fn answer<B>(&self, request: http::Request<B>, caller: &Caller) -> Response<ResponseBody>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -138,10 +142,13 @@ impl Endpoint {
         accepts: Accepts,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
-        let slot = self
-            .slot(caller)
+        let held = self
+            .admit_request(&request, accepts, caller)
             .map_err(|refusal| refusal.with_id(request.id.clone()))?;
-        let outbox = Arc::new(Outbox::new(self.limits.outbox, accepts.sse));
+        let outbox = Arc::new(match &held {
+            Held::Slot(_) => Outbox::new(self.limits.outbox, accepts.sse),
+            Held::Place(_) => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
+        });
         let context = RequestContext {
             name: request.request.name().map(Box::from),
             method: Box::from(request.request.method()),
@@ -157,7 +164,7 @@ impl Endpoint {
             message: Message::Request(Box::new(request.request)),
             context: Arc::new(context),
             sink: Arc::clone(&outbox) as _,
-            slot,
+            held,
         };
         let id = call.context.id.clone();
         let pid = self
@@ -206,7 +213,7 @@ impl Endpoint {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            slot: self.slot(caller)?,
+            held: Held::Slot(self.slot(caller)?),
         };
         if let Err(error) = self
             .handler
@@ -219,6 +226,27 @@ impl Endpoint {
         let mut response = Response::new(ResponseBody::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
         Ok(response)
+    }
+
+    /// A place for a stream, a slot for anything else; and whether the parameters keep to the limits.
+    fn admit_request(
+        &self,
+        request: &AdmittedRequest,
+        accepts: Accepts,
+        caller: &Caller,
+    ) -> Result<Held, Refusal> {
+        let Request::Listen(listen) = &request.request else {
+            return self.slot(caller).map(Held::Slot);
+        };
+        if !accepts.sse {
+            return Err(Refusal::needs_a_stream());
+        }
+        subscription::check_size(&listen.notifications, self.limits.filter)?;
+        self.streams
+            .admission
+            .take()
+            .map(Held::Place)
+            .ok_or_else(Refusal::too_many_streams)
     }
 
     fn slot(&self, caller: &Caller) -> Result<Slot, Refusal> {
@@ -264,10 +292,7 @@ pub(crate) fn unavailable() -> Response<ResponseBody> {
 }
 
 fn refuse(refusal: Refusal) -> Response<ResponseBody> {
-    let mut response = json(Answer {
-        status: refusal.status,
-        body: refusal.to_bytes().into(),
-    });
+    let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()));
     let headers = response.headers_mut();
     match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => {

@@ -25,6 +25,10 @@ pub(crate) struct Limits {
     pub(crate) keep_alive: Duration,
     /// What may wait for a slow client.
     pub(crate) outbox: OutboxLimits,
+    /// What may wait on a listen stream beside its changes.
+    pub(crate) stream_outbox: OutboxLimits,
+    /// URIs and task ids in one filter; beyond: `-32602`.
+    pub(crate) filter: usize,
     /// Requests of one connection at once; beyond: 503.
     pub(crate) in_flight_per_connection: usize,
     /// How long `handle_close` may take.
@@ -47,7 +51,14 @@ impl Default for Limits {
             outbox: OutboxLimits {
                 messages: 64,
                 bytes: 1024 * 1024,
+                patience: Duration::from_secs(30),
             },
+            stream_outbox: OutboxLimits {
+                messages: 1000,
+                bytes: 1024 * 1024,
+                patience: Duration::from_secs(30),
+            },
+            filter: 1000,
             in_flight_per_connection: 100,
             close_time: Duration::from_secs(5),
             mailbox: 1000,

@@ -4,19 +4,30 @@
 //! |---|---|
 //! | `process.rs` | the actor: one handler's callbacks, one answer |
 //! | `outbox.rs` | the bounded queue between the actor and its response |
+//! | `stream.rs` | what an open listen stream holds beside its handler |
+//! | `registry.rs` | which streams are told of what |
+//! | `admission.rs` | how many streams there may be, of whom |
+//! | `changes.rs` | the changes that a stream has yet to tell |
 //! | `slots.rs` | how many requests may run at once |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
 //! | `spawn.rs` | the one place where the handler's type is erased |
 //!
 //! A stream is a request with a long answer: the same actor serves `subscriptions/listen`.
 
+mod admission;
+mod changes;
 mod drain;
 mod outbox;
 mod process;
+mod registry;
 mod slots;
 mod spawn;
+mod stream;
 
+pub(crate) use admission::{Place, StreamCaps};
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use outbox::{Nowhere, Outbox, OutboxLimits, Outgoing};
+pub use registry::Topic;
 pub(crate) use slots::{Slot, Slots};
-pub(crate) use spawn::{Call, Message, Spawn, erase};
+pub(crate) use spawn::{Call, Held, Message, Spawn, erase};
+pub(crate) use stream::{StreamLimits, Streams};

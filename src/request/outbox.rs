@@ -6,17 +6,25 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use tokio::time::Instant;
 
-use crate::handler::{Answer, Event, Refused, Sink};
+use crate::handler::{Answer, Change, Event, Noted, Refused, Sink, Told};
+use crate::wire::{NotificationMessage, RequestId};
+
+use super::changes::Changes;
 
 /// How much may wait in one outbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutboxLimits {
     pub(crate) messages: usize,
     pub(crate) bytes: usize,
+    /// How long a full outbox may stay as it is.
+    pub(crate) patience: Duration,
 }
 
 /// What the transport takes out.
@@ -32,6 +40,8 @@ pub(crate) struct Outbox {
     room: Notify,
     limits: OutboxLimits,
     streams: bool,
+    /// The subscription of a listen stream, stamped on what it is told.
+    subscription: Option<RequestId>,
 }
 
 #[derive(Default)]
@@ -42,15 +52,84 @@ struct Queue {
     answered: bool,
     abandoned: bool,
     reader: Option<Waker>,
+    listening: Option<Box<Listening>>,
+}
+
+/// What only a listen stream has.
+struct Listening {
+    /// Nothing but the answer goes out before the acknowledgement.
+    acknowledged: bool,
+    changes: Changes,
+    delivered: u64,
+    coalesced: u64,
+    dropped: u64,
+    last_told: Instant,
+}
+
+impl Listening {
+    fn new() -> Self {
+        Self {
+            acknowledged: false,
+            changes: Changes::default(),
+            delivered: 0,
+            coalesced: 0,
+            dropped: 0,
+            last_told: Instant::now(),
+        }
+    }
 }
 
 impl Queue {
+    /// The next thing to write before the answer.
+    fn next(&mut self) -> Option<Next> {
+        if self
+            .listening
+            .as_ref()
+            .is_some_and(|listening| !listening.acknowledged)
+        {
+            return None;
+        }
+        let next = match self.events.pop_front() {
+            Some(event) => {
+                self.bytes -= size(&event);
+                Next::Event(event)
+            }
+            None => Next::Change(self.listening.as_mut()?.changes.next()?),
+        };
+        if let Some(listening) = &mut self.listening {
+            listening.delivered += 1;
+            listening.last_told = Instant::now();
+        }
+        Some(next)
+    }
+
     fn is_closed(&self) -> bool {
         self.answered || self.abandoned
     }
 }
 
+enum Next {
+    Event(Event),
+    Change(Change),
+}
+
 impl Outbox {
+    /// The outbox of a listen stream.
+    pub(crate) fn listening(limits: OutboxLimits, subscription: RequestId) -> Self {
+        let queue = Queue {
+            listening: Some(Box::new(Listening::new())),
+            ..Queue::default()
+        };
+        let (queue, subscription) = (Mutex::new(queue), Some(subscription));
+        Self {
+            queue,
+            room: Notify::new(),
+            limits,
+            streams: true,
+            subscription,
+        }
+    }
+
     /// `streams` says whether the transport can carry events; without it only the answer passes.
     pub(crate) fn new(limits: OutboxLimits, streams: bool) -> Self {
         Self {
@@ -58,17 +137,24 @@ impl Outbox {
             room: Notify::new(),
             limits,
             streams,
+            subscription: None,
         }
     }
 
     /// Takes the next thing to write, in the order in which it was sent.
     pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Outgoing> {
         let mut queue = self.lock();
-        if let Some(event) = queue.events.pop_front() {
-            queue.bytes -= size(&event);
-            drop(queue);
-            self.room.notify_waiters();
-            return Poll::Ready(Outgoing::Event(event));
+        match queue.next() {
+            Some(Next::Event(event)) => {
+                drop(queue);
+                self.room.notify_waiters();
+                return Poll::Ready(Outgoing::Event(event));
+            }
+            Some(Next::Change(change)) => {
+                drop(queue);
+                return Poll::Ready(Outgoing::Event(Event::Message(self.tell(&change))));
+            }
+            None => {}
         }
         if let Some(answer) = queue.answer.take() {
             return Poll::Ready(Outgoing::Answer(answer));
@@ -93,9 +179,23 @@ impl Outbox {
             queue.reader.take(),
         );
         queue.bytes = 0;
+        if let Some(listening) = &mut queue.listening {
+            listening.changes = Changes::default();
+        }
         drop(queue);
         drop(waiting);
         self.room.notify_waiters();
+    }
+
+    fn tell(&self, change: &Change) -> Bytes {
+        let mut notification = change.notification();
+        if let Some(id) = &self.subscription {
+            notification.stamp_subscription(id);
+        }
+        NotificationMessage::new(&notification)
+            .to_bytes()
+            .unwrap_or_default()
+            .into()
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -137,6 +237,10 @@ impl Sink for Outbox {
         self.room.notified()
     }
 
+    fn patience(&self) -> Duration {
+        self.limits.patience
+    }
+
     fn answer(&self, answer: Answer) -> bool {
         let mut queue = self.lock();
         if queue.is_closed() {
@@ -156,6 +260,61 @@ impl Sink for Outbox {
     fn streams(&self) -> bool {
         self.streams
     }
+
+    fn acknowledge(&self, acknowledgement: Bytes) {
+        let mut queue = self.lock();
+        queue.bytes += acknowledgement.len();
+        queue.events.push_front(Event::Message(acknowledgement));
+        if let Some(listening) = &mut queue.listening {
+            listening.acknowledged = true;
+        }
+        Self::wake(queue);
+    }
+
+    fn note(&self, change: Change) -> Noted {
+        let mut queue = self.lock();
+        if queue.is_closed() {
+            return Noted::Closed;
+        }
+        let Some(listening) = &mut queue.listening else {
+            return Noted::Closed;
+        };
+        let noted = listening.changes.add(change);
+        if noted == Noted::Coalesced {
+            listening.coalesced += 1;
+        } else {
+            Self::wake(queue);
+        }
+        noted
+    }
+
+    fn offer_or_drop(&self, event: Event) -> bool {
+        let refused = self.offer(event);
+        if let (Err(Refused::Full(_)), Some(listening)) = (&refused, &mut self.lock().listening) {
+            listening.dropped += 1;
+        }
+        refused.is_ok()
+    }
+
+    fn told(&self) -> Told {
+        let queue = self.lock();
+        let Some(listening) = &queue.listening else {
+            return Told::default();
+        };
+        Told {
+            waiting: queue.events.len() + listening.changes.len(),
+            delivered: listening.delivered,
+            coalesced: listening.coalesced,
+            dropped: listening.dropped,
+        }
+    }
+
+    fn last_told(&self) -> Instant {
+        self.lock()
+            .listening
+            .as_ref()
+            .map_or_else(Instant::now, |listening| listening.last_told)
+    }
 }
 
 /// The sink of a notification, which is never answered (BASE-22): everything sent is refused.
@@ -172,6 +331,10 @@ impl Sink for Nowhere {
         NO_ROOM.notified()
     }
 
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn answer(&self, _: Answer) -> bool {
         false
     }
@@ -182,6 +345,24 @@ impl Sink for Nowhere {
 
     fn streams(&self) -> bool {
         false
+    }
+
+    fn acknowledge(&self, _: Bytes) {}
+
+    fn note(&self, _: Change) -> Noted {
+        Noted::Closed
+    }
+
+    fn offer_or_drop(&self, _: Event) -> bool {
+        false
+    }
+
+    fn told(&self) -> Told {
+        Told::default()
+    }
+
+    fn last_told(&self) -> Instant {
+        Instant::now()
     }
 }
 

@@ -8,23 +8,29 @@ use std::sync::Arc;
 use ractor_otp::{Crash, ExitReason, Me, Next, Process, Tag};
 use tracing::Instrument;
 
-use crate::handler::{Channel, Handler, Reply, RpcError};
-use crate::handler::{Exchange, RequestContext};
+use crate::handler::{Channel, Exchange, Grant, Handler, Reply, RequestContext, RpcError};
 use crate::rules::errors::{self, code};
-use crate::wire::{DiscoverResult, Request};
+use crate::rules::subscription;
+use crate::wire::{DiscoverResult, Request, SubscriptionFilter};
 
-use super::{Message, Slot};
+use super::spawn::Served;
+use super::stream::{Shown, Stream};
+use super::{Held, Message};
 
 pub(super) struct RequestProcess<H: Handler> {
-    handler: Arc<H>,
+    served: Arc<Served<H>>,
     message: Option<Message>,
     state: Option<H::State>,
     channel: Option<Channel<H::Message>>,
     /// The handler ended the request itself: its own reply, error or stop.
     concluded: bool,
+    /// What a listen request asks for, until it is accepted.
+    asked: Option<SubscriptionFilter>,
+    /// Dropped before the duty to answer is: a stream that is torn down is out of all books.
+    stream: Option<Stream>,
     due: Due,
     span: tracing::Span,
-    _slot: Slot,
+    _held: Held,
 }
 
 /// The duty to answer (BASE-04). Dropped with the actor, so that a kill, which runs no code of the actor, still
@@ -35,23 +41,25 @@ impl Drop for Due {
     fn drop(&mut self) {
         self.0.shut();
         if !self.0.is_answered() {
-            self.0.answer_object(&errors::internal());
+            self.0.conclude();
         }
     }
 }
 
 impl<H: Handler> RequestProcess<H> {
-    pub(super) fn new(handler: Arc<H>, message: Message, exchange: Arc<Exchange>, slot: Slot) -> Self {
+    pub(super) fn new(served: Arc<Served<H>>, message: Message, exchange: Arc<Exchange>, held: Held) -> Self {
         let span = span(&exchange.context);
         Self {
-            handler,
+            served,
+            asked: message.asked(),
             message: Some(message),
             state: None,
             channel: None,
             concluded: false,
+            stream: None,
             due: Due(exchange),
             span,
-            _slot: slot,
+            _held: held,
         }
     }
 
@@ -60,27 +68,32 @@ impl<H: Handler> RequestProcess<H> {
     }
 
     /// What the actor does after a callback returned.
-    fn conclude(&mut self, outcome: Result<Reply, RpcError>, method: Method) -> Next {
+    fn conclude(&mut self, outcome: Result<Reply, RpcError>, callback: Callback) -> Next {
         self.concluded = true;
         let replied = ExitReason::ShutdownWith(Tag::REPLY);
         match outcome {
             Ok(Reply::Result(result)) => self.answer(|exchange| exchange.answer(*result), replied),
             Ok(Reply::ResultThen(result, reason)) => self.answer(|exchange| exchange.answer(*result), reason),
-            Ok(Reply::Stream) => {
+            Ok(Reply::Stream) if self.stream.is_some() || !self.exchange().context.is_listen() => {
                 self.concluded = false;
                 self.exchange().open();
                 Next::Receive
             }
-            Ok(Reply::Stop(reason)) if matches!(method, Method::HandleMessage) => Next::Stop(reason),
+            Ok(Reply::Stream) => self.bug("`subscriptions/listen` is accepted with `Reply::Subscribe`"),
+            Ok(Reply::Stop(reason)) if callback == Callback::Message => Next::Stop(reason),
             Ok(Reply::Stop(_)) => self.bug("`Reply::Stop` is for `handle_message` only"),
-            Ok(Reply::Subscribe(_)) => self.bug("`Reply::Subscribe` answers `subscriptions/listen` only"),
+            Ok(Reply::Subscribe(grant)) => match self.asked.take() {
+                Some(asked) => self.subscribe(&asked, grant),
+                None => self.bug("`Reply::Subscribe` answers `subscriptions/listen`, once"),
+            },
             Err(error) => self.answer(|exchange| exchange.answer_error(&error), replied),
         }
     }
 
+    /// Gives the answer, except to a stream, which has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
         let answered_before = self.exchange().is_answered();
-        if !give(self.exchange()) && answered_before {
+        if self.stream.is_none() && !give(self.exchange()) && answered_before {
             tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
         }
         Next::Stop(reason)
@@ -88,23 +101,48 @@ impl<H: Handler> RequestProcess<H> {
 
     fn bug(&mut self, what: &str) -> Next {
         tracing::error!(parent: &self.span, "bug of the handler: {what}");
-        self.answer(
-            |exchange| exchange.answer_object(&errors::internal()),
-            ExitReason::ShutdownWith(Tag::REPLY),
-        )
+        let reason = ExitReason::ShutdownWith(Tag::REPLY);
+        self.answer(|exchange| exchange.answer_object(&errors::internal()), reason)
+    }
+
+    /// Opens the stream: with what was granted, cut to what was asked for and is offered.
+    fn subscribe(&mut self, asked: &SubscriptionFilter, mut grant: Grant) -> Next {
+        let (Some(channel), Some(id)) = (&self.channel, &self.due.0.context.id) else {
+            return Next::Stop(ExitReason::Normal);
+        };
+        let (filter, widened) = subscription::narrowed(asked, grant.filter);
+        if widened {
+            tracing::error!(parent: &self.span, "bug of the handler: it granted more than was asked for; clipped");
+        }
+        grant.filter = subscription::offered(&filter, &self.served.capabilities);
+        let (pid, exchange) = (channel.pid(), &self.due.0);
+        let stream = exchange.acknowledge(grant.filter.clone(), |sink| {
+            channel.describe(Arc::new(Shown::new(&grant.filter, sink)));
+            Stream::open(
+                &self.served.streams,
+                grant,
+                &pid,
+                id,
+                &exchange.context.principal,
+                sink,
+            )
+        });
+        self.stream = Some(stream);
+        self.concluded = false;
+        Next::Receive
     }
 
     /// A handler may leave `server/discover` to the framework.
     fn discover(&self) -> Reply {
-        DiscoverResult::new(self.handler.capabilities()).into()
+        DiscoverResult::new(self.served.capabilities.clone()).into()
     }
 }
 
 /// Which callback an outcome came from.
-#[derive(Clone, Copy)]
-enum Method {
-    HandleRequest,
-    HandleMessage,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Callback {
+    Request,
+    Message,
 }
 
 impl<H: Handler> Process for RequestProcess<H> {
@@ -114,7 +152,13 @@ impl<H: Handler> Process for RequestProcess<H> {
         let channel = self
             .channel
             .insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
-        match self.handler.init(channel).instrument(self.span.clone()).await {
+        match self
+            .served
+            .handler
+            .init(channel)
+            .instrument(self.span.clone())
+            .await
+        {
             Ok(state) => self.state = Some(state),
             Err(error) => {
                 self.concluded = true;
@@ -133,7 +177,7 @@ impl<H: Handler> Process for RequestProcess<H> {
         match message {
             Message::Request(request) => {
                 let discover = matches!(*request, Request::Discover);
-                let handling = self.handler.handle_request(*request, channel, state);
+                let handling = self.served.handler.handle_request(*request, channel, state);
                 let mut outcome = handling.instrument(self.span.clone()).await;
                 if discover
                     && outcome
@@ -142,10 +186,13 @@ impl<H: Handler> Process for RequestProcess<H> {
                 {
                     outcome = Ok(self.discover());
                 }
-                self.conclude(outcome, Method::HandleRequest)
+                self.conclude(outcome, Callback::Request)
             }
             Message::Notification(notification) => {
-                let handling = self.handler.handle_notification(notification, channel, state);
+                let handling = self
+                    .served
+                    .handler
+                    .handle_notification(notification, channel, state);
                 handling.instrument(self.span.clone()).await;
                 self.concluded = true;
                 Next::Stop(ExitReason::Normal)
@@ -157,28 +204,26 @@ impl<H: Handler> Process for RequestProcess<H> {
         let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) else {
             return Next::Stop(ExitReason::Normal);
         };
-        let outcome = self
-            .handler
-            .handle_message(message, channel, state)
-            .instrument(self.span.clone())
-            .await;
-        self.conclude(outcome, Method::HandleMessage)
+        let handling = self.served.handler.handle_message(message, channel, state);
+        let outcome = handling.instrument(self.span.clone()).await;
+        self.conclude(outcome, Callback::Message)
     }
 
     async fn terminate(&mut self, reason: &ExitReason, _: &Me<H::Message>) {
         self.exchange().shut();
-        // The answer first: `handle_close` may take its time, and the client of a drained request need not wait for it.
-        if !self.exchange().is_answered() {
-            self.exchange().answer_object(&errors::internal());
-        }
         let elapsed = self.exchange().context.received.elapsed();
         tracing::debug!(parent: &self.span, %reason, ?elapsed, "the request ended");
+        // A stream is torn down after its handler has closed; the client of any other request need not wait for that.
+        if self.stream.is_none() && !self.exchange().is_answered() {
+            self.exchange().conclude();
+        }
         // After a crash the state is not to be trusted; after the request's own end there is nothing to close.
         if self.concluded || matches!(reason, ExitReason::Crash(_)) {
             return;
         }
         if let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) {
-            self.handler
+            self.served
+                .handler
                 .handle_close(channel, state)
                 .instrument(self.span.clone())
                 .await;

@@ -13,15 +13,28 @@ use serde_json::value::RawValue;
 
 use crate::handler::{Exchange, Handler, Misconfigured, RequestContext, Sink};
 use crate::rules::meta_key;
-use crate::wire::{Notification, Request, ServerCapabilities};
+use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
 
-use super::Slot;
 use super::process::RequestProcess;
+use super::{Place, Slot, Streams};
 
 /// What one actor is spawned for.
 pub(crate) enum Message {
     Request(Box<Request>),
     Notification(Notification),
+}
+
+impl Message {
+    /// What a listen request asks for.
+    pub(super) fn asked(&self) -> Option<SubscriptionFilter> {
+        match self {
+            Self::Request(request) => match &**request {
+                Request::Listen(listen) => Some(listen.notifications.clone()),
+                _ => None,
+            },
+            Self::Notification(_) => None,
+        }
+    }
 }
 
 /// A message with all that is known of it and where its output goes.
@@ -30,7 +43,15 @@ pub(crate) struct Call {
     pub(crate) context: Arc<RequestContext>,
     pub(crate) sink: Arc<dyn Sink>,
     /// Held until the actor's state is dropped, whatever ended it.
-    pub(crate) slot: Slot,
+    pub(crate) held: Held,
+}
+
+/// What a running request takes from the server's limits.
+pub(crate) enum Held {
+    /// One of the requests that run at once.
+    Slot(#[allow(dead_code)] Slot),
+    /// One of the streams that are open.
+    Place(#[allow(dead_code)] Place),
 }
 
 pub(crate) type Spawning<'a> = Pin<Box<dyn Future<Output = Result<Pid, StartError>> + Send + 'a>>;
@@ -45,15 +66,30 @@ pub(crate) trait Spawn: Send + Sync {
     fn serves(&self, method: &str) -> bool;
 }
 
-struct Erased<H> {
-    handler: Arc<H>,
-    capabilities: ServerCapabilities,
-    server_info: Option<Arc<RawValue>>,
+/// A handler with what all its requests share.
+pub(super) struct Served<H> {
+    pub(super) handler: H,
+    pub(super) capabilities: ServerCapabilities,
+    pub(super) server_info: Option<Arc<RawValue>>,
+    pub(super) streams: Streams,
 }
 
+struct Erased<H>(Arc<Served<H>>);
+
 /// Erases a handler's type, once it was found to be in order.
-pub(crate) fn erase<H: Handler>(handler: H) -> Result<Arc<dyn Spawn>, Misconfigured> {
+pub(crate) fn erase<H: Handler>(handler: H, streams: Streams) -> Result<Arc<dyn Spawn>, Misconfigured> {
     handler.check()?;
+    let capabilities = handler.capabilities();
+    let unprefixed = capabilities
+        .extensions
+        .keys()
+        .filter(|id| !meta_key::is_extension(id));
+    let faults = unprefixed.map(|id| {
+        format!(
+            "extension `{id}`: an identifier has a prefix and a name, such as `com.example/thing` (VER-11)"
+        )
+    });
+    Misconfigured::unless_empty(faults.collect())?;
     let server_info = handler
         .server_info()
         .map(|info| serde_json::value::to_raw_value(&info))
@@ -61,32 +97,27 @@ pub(crate) fn erase<H: Handler>(handler: H) -> Result<Arc<dyn Spawn>, Misconfigu
     let server_info = server_info
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
-    let capabilities = handler.capabilities();
-    let unprefixed = capabilities.extensions.keys().filter(|id| !meta_key::is_extension(id));
-    let faults = unprefixed.map(|id| {
-        format!("extension `{id}`: an identifier has a prefix and a name, such as `com.example/thing` (VER-11)")
-    });
-    Misconfigured::unless_empty(faults.collect())?;
-    Ok(Arc::new(Erased {
-        handler: Arc::new(handler),
+    Ok(Arc::new(Erased(Arc::new(Served {
+        handler,
         capabilities,
         server_info,
-    }))
+        streams,
+    }))))
 }
 
 impl<H: Handler> Spawn for Erased<H> {
     fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let exchange = Exchange::new(call.context, call.sink, self.server_info.clone());
-        let process = RequestProcess::new(Arc::clone(&self.handler), call.message, exchange, call.slot);
+        let exchange = Exchange::new(call.context, call.sink, self.0.server_info.clone());
+        let process = RequestProcess::new(Arc::clone(&self.0), call.message, exchange, call.held);
         Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })
     }
 
     fn capabilities(&self) -> &ServerCapabilities {
-        &self.capabilities
+        &self.0.capabilities
     }
 
     fn serves(&self, method: &str) -> bool {
-        self.handler.serves(method)
+        self.0.handler.serves(method)
     }
 }

@@ -179,6 +179,18 @@ impl Refusal {
         .closing()
     }
 
+    /// A stream is asked for, and `Accept` excludes it (SSE-14).
+    pub(crate) fn needs_a_stream() -> Self {
+        let message = "subscriptions/listen is answered by a stream; Accept excludes text/event-stream";
+        Self::new(StatusCode::NOT_ACCEPTABLE, code::INVALID_REQUEST, message)
+    }
+
+    /// The server has as many streams as it may.
+    pub(crate) fn too_many_streams() -> Self {
+        let message = "the server has as many streams as it may; send the request again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+    }
+
     /// The server runs as many requests as it may.
     pub(crate) fn overloaded() -> Self {
         let message = "the server runs as many requests as it may; send the request again later";

@@ -20,6 +20,7 @@
 //! | TOOL-12, CMP-02, SUB-01, PAGE-01: parameters | `params.rs` |
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
+//! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
 
 pub(crate) mod accept;
@@ -39,5 +40,6 @@ pub(crate) mod progress;
 mod protocol_version;
 pub(crate) mod reply;
 mod request_meta;
+pub(crate) mod subscription;
 pub(crate) mod tool_name;
 mod trace_context;

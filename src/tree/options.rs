@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::handler::Misconfigured;
 use crate::http::Limits;
+use crate::request::{StreamCaps, StreamLimits};
 use crate::rules::{host::HostPolicy, origin::OriginPolicy};
 
 /// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; they do not
@@ -24,6 +25,8 @@ pub struct Options {
     pub(super) max_connections: usize,
     pub(super) max_in_flight: usize,
     pub(super) drain: Duration,
+    pub(super) stream_caps: StreamCaps,
+    pub(super) stream_limits: StreamLimits,
     faults: Vec<String>,
 }
 
@@ -37,6 +40,16 @@ impl Default for Options {
             max_connections: 10_000,
             max_in_flight: 1000,
             drain: Duration::from_secs(30),
+            stream_caps: StreamCaps {
+                server: 10_000,
+                principal: 4,
+                anonymous: false,
+            },
+            stream_limits: StreamLimits {
+                lifetime: Duration::from_secs(60 * 60),
+                idle: None,
+                authorize_time: Duration::from_secs(5),
+            },
             faults: Vec::new(),
         }
     }
@@ -102,6 +115,8 @@ impl Options {
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
         self.limits.write_stall = time;
+        self.limits.outbox.patience = time;
+        self.limits.stream_outbox.patience = time;
         self.above_zero("write_stall", time)
     }
 
@@ -161,6 +176,63 @@ impl Options {
     pub fn mailbox(mut self, messages: usize) -> Self {
         self.limits.mailbox = messages;
         self.at_least("mailbox", messages, 1)
+    }
+
+    /// How many streams are open on the whole server, 10,000 by default, and how many of one principal, 4 by default.
+    /// Beyond the first a `subscriptions/listen` request answers 503; beyond the second the principal's oldest stream
+    /// ends with `shutdown: superseded`.
+    #[must_use]
+    pub fn max_streams(mut self, server: usize, principal: usize) -> Self {
+        self.stream_caps.server = server;
+        self.stream_caps.principal = principal;
+        self.at_least("max_streams of the server", server, 1).at_least(
+            "max_streams of a principal",
+            principal,
+            1,
+        )
+    }
+
+    /// Counts all anonymous callers as one principal for [`max_streams`](Options::max_streams). By default they have no
+    /// cap but the server's, since any of them could otherwise end the streams of all others.
+    #[must_use]
+    pub fn cap_anonymous_streams(mut self, capped: bool) -> Self {
+        self.stream_caps.anonymous = capped;
+        self
+    }
+
+    /// How long a stream may live, 1 hour by default; then it ends with `shutdown: expired`, and its client listens again.
+    #[must_use]
+    pub fn stream_lifetime(mut self, time: Duration) -> Self {
+        self.stream_limits.lifetime = time;
+        self.above_zero("stream_lifetime", time)
+    }
+
+    /// How long a stream may be told nothing before it ends with `shutdown: idle`. By default there is no such limit.
+    #[must_use]
+    pub fn stream_idle(mut self, time: Duration) -> Self {
+        self.stream_limits.idle = Some(time);
+        self.above_zero("stream_idle", time)
+    }
+
+    /// How long an authorization of resource notifications may take, 5 s by default; then none of them is told.
+    #[must_use]
+    pub fn authorize_time(mut self, time: Duration) -> Self {
+        self.stream_limits.authorize_time = time;
+        self.above_zero("authorize_time", time)
+    }
+
+    /// How many resources and tasks one filter may name, 1,000 by default; more answer `-32602`.
+    #[must_use]
+    pub fn max_filter(mut self, named: usize) -> Self {
+        self.limits.filter = named;
+        self.at_least("max_filter", named, 1)
+    }
+
+    /// How many notifications that do not coalesce may wait on one stream, 1,000 by default; then it misses them.
+    #[must_use]
+    pub fn stream_queue(mut self, messages: usize) -> Self {
+        self.limits.stream_outbox.messages = messages;
+        self.at_least("stream_queue", messages, 1)
     }
 
     /// How long [`run_until`](super::McpSupervisor::run_until) lets running requests finish, 30 s by default.

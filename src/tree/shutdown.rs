@@ -51,6 +51,7 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     };
     tracing::info!(target: "ractor_mcp", running = summary.running, ?deadline, "shutting down");
     stop_accepting(server).await;
+    end_streams(server).await;
     if timeout(deadline, server.slots.all_free()).await.is_err() {
         interrupt(server, &mut summary).await;
     }
@@ -75,6 +76,15 @@ async fn stop_accepting(server: &Server) {
     for port in server.ports() {
         port.close().await;
     }
+}
+
+/// Streams have no end of their own: they are torn down at once, before the calls are waited for.
+async fn end_streams(server: &Server) {
+    let admission = &server.streams.admission;
+    for stream in admission.streams() {
+        stream.exit(ExitReason::Shutdown);
+    }
+    let _ = timeout(server.options.limits.close_time, admission.all_ended()).await;
 }
 
 /// Asks the requests that are left to exit, then kills them.

@@ -17,8 +17,9 @@ use tokio::net::{TcpListener, lookup_host};
 
 use crate::handler::Handler;
 use crate::http::Endpoint;
-use crate::request::{Drain, Slots, Spawn, erase};
+use crate::request::{Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
+use crate::wire::ServerNotification;
 
 use super::connection;
 use super::embedded::{Embedded, McpService};
@@ -50,6 +51,7 @@ pub(super) struct Server {
     pub(super) options: Options,
     pub(super) drain: Drain,
     pub(super) slots: Slots,
+    pub(super) streams: Streams,
     pub(super) shutdown: tokio::sync::OnceCell<Summary>,
     handler: Arc<dyn Spawn>,
     listeners: Supervisor,
@@ -91,7 +93,8 @@ impl McpSupervisor {
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
         options.check()?;
-        let handler = erase(handler)?;
+        let streams = Streams::new(options.stream_caps, options.stream_limits);
+        let handler = erase(handler, streams.clone())?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -123,6 +126,7 @@ impl McpSupervisor {
             options,
             drain: Drain::new(),
             slots,
+            streams,
             shutdown: tokio::sync::OnceCell::new(),
             handler,
             listeners,
@@ -221,6 +225,47 @@ impl McpSupervisor {
         self.pid().exits()
     }
 
+    /// Tells every stream that asked for it that the list of tools changed. Returns how many streams took it. Like all
+    /// publishing it writes into the streams' queues and never waits for a client; on several nodes, call it on each.
+    pub fn notify_tools_changed(&self) -> usize {
+        self.0.streams.registry.notify(&Topic::Tools)
+    }
+
+    /// Tells every stream that asked for it that the list of prompts changed. Returns how many streams took it.
+    pub fn notify_prompts_changed(&self) -> usize {
+        self.0.streams.registry.notify(&Topic::Prompts)
+    }
+
+    /// Tells every stream that asked for it that the list of resources changed. Returns how many streams took it.
+    pub fn notify_resources_changed(&self) -> usize {
+        self.0.streams.registry.notify(&Topic::Resources)
+    }
+
+    /// Tells every stream that named this URI exactly that the resource changed. Returns how many streams took it.
+    pub fn notify_resource_updated(&self, uri: impl AsRef<str>) -> usize {
+        self.notify_resources_updated([uri])
+    }
+
+    /// Tells changes of several resources at once, with one authorization for each stream. Returns how many streams took
+    /// any of them.
+    pub fn notify_resources_updated<U: AsRef<str>>(&self, uris: impl IntoIterator<Item = U>) -> usize {
+        self.0
+            .streams
+            .registry
+            .notify_resources(uris.into_iter().map(|uri| Arc::from(uri.as_ref())))
+    }
+
+    /// Sends any notification to the streams of a topic; it does not coalesce, and a stream whose queue is full misses
+    /// it. Returns how many streams took it.
+    pub fn publish(&self, topic: &Topic, notification: &ServerNotification) -> usize {
+        self.0.streams.registry.publish(topic, notification)
+    }
+
+    /// The streams of a topic, in no order.
+    pub fn subscribers(&self, topic: &Topic) -> Vec<Pid> {
+        self.0.streams.registry.subscribers(topic)
+    }
+
     /// Ends the server in order: no new connections, then running requests finish within `deadline`, then those left are
     /// interrupted, then killed; see `supervision.md`. A second call waits for the first.
     pub async fn shutdown(&self, deadline: Duration) -> Summary {
@@ -288,6 +333,7 @@ impl Server {
             origins: self.options.origins.clone().with_loopback(loopback),
             limits: self.options.limits.clone(),
             slots: self.slots.clone(),
+            streams: self.streams.clone(),
             drain: self.drain.clone(),
         })
     }

@@ -149,6 +149,19 @@ impl ServerNotification {
         }
     }
 
+    /// The resource that changed, of `notifications/resources/updated`.
+    pub(crate) fn updated_resource(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::ResourceUpdated { uri } => Some(uri),
+            _ => None,
+        }
+    }
+
+    /// Whether its `_meta` says nothing.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.meta.is_empty()
+    }
+
     /// Sets an entry of its `_meta`.
     #[must_use]
     pub fn with_meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {

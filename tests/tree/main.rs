@@ -9,3 +9,4 @@ mod linked;
 mod requests;
 mod restart;
 mod shutdown;
+mod streams;
