@@ -57,10 +57,13 @@ pub mod wire;
 
 pub use ractor_otp as otp;
 
-pub use handler::{Channel, Closed, Grant, Handler, Misconfigured, Principal, Reply, RpcError, Sent};
-pub use http::ResponseBody;
+pub use handler::{
+    Challenge, Channel, Closed, ConnectRequest, Denied, Grant, Handler, Misconfigured, Principal, Reply,
+    RequestEnd, RpcError, Sent,
+};
+pub use http::{ProtectedResource, ResponseBody};
 pub use request::Topic;
 #[cfg(feature = "suite")]
 pub use suite::Suite;
-pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, shutdown_signal};
+pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, WellKnown, shutdown_signal};
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

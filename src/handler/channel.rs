@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use ractor_otp::{Address, Down, ExitReason, Me, MonitorRef, Pid, Tag, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -421,7 +422,7 @@ impl Exchange {
             .to_bytes()
             .unwrap_or_default();
         let body = Response::new(id, &result).to_bytes().unwrap_or_default();
-        let answer = Answer::new(http::StatusCode::OK, Bytes::from(body));
+        let answer = Answer::new(StatusCode::OK, Bytes::from(body));
         self.sink.answer(Answer {
             farewell: Some(Bytes::from(farewell)),
             ..answer
@@ -462,9 +463,7 @@ impl Exchange {
         }
         let Some(id) = &self.context.id else { return false };
         match Response::new(id, &result).to_bytes() {
-            Ok(body) => self
-                .sink
-                .answer(Answer::new(http::StatusCode::OK, Bytes::from(body))),
+            Ok(body) => self.sink.answer(Answer::new(StatusCode::OK, Bytes::from(body))),
             Err(error) => {
                 tracing::error!(request = %self.context, %error, "the result cannot be written as JSON");
                 self.answer_object(&errors::internal())
@@ -479,13 +478,25 @@ impl Exchange {
         } else {
             tracing::debug!(request = %self.context, code = error.code(), "answered with an error");
         }
-        self.answer_object(error.object())
+        self.give_error(error.object(), error.lacks())
     }
 
     pub(crate) fn answer_object(&self, error: &ErrorObject) -> bool {
+        self.give_error(error, &[])
+    }
+
+    fn give_error(&self, error: &ErrorObject, lacks: &[String]) -> bool {
         let Some(id) = &self.context.id else { return false };
-        let status = errors::status_from_handler(error.code);
+        let status = if lacks.is_empty() {
+            errors::status_from_handler(error.code)
+        } else {
+            StatusCode::FORBIDDEN
+        };
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
-        self.sink.answer(Answer::new(status, Bytes::from(body)))
+        let answer = Answer::new(status, Bytes::from(body));
+        self.sink.answer(Answer {
+            lacks: lacks.to_vec(),
+            ..answer
+        })
     }
 }

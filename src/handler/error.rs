@@ -17,6 +17,7 @@ pub struct RpcError(Box<Inner>);
 struct Inner {
     error: ErrorObject,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    lacks: Vec<String>,
 }
 
 impl RpcError {
@@ -25,6 +26,7 @@ impl RpcError {
         Self(Box::new(Inner {
             error: ErrorObject::new(code, message),
             source: None,
+            lacks: Vec::new(),
         }))
     }
 
@@ -63,6 +65,18 @@ impl RpcError {
         Self::new(code::INTERNAL_ERROR, "internal error").with_source(source)
     }
 
+    /// The caller lacks these scopes, all that the operation needs (AUTH-17). HTTP status 403 with a challenge that names
+    /// them, as long as nothing was streamed.
+    pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
+        let mut error = Self::new(
+            code::INVALID_REQUEST,
+            "the token does not have the scopes that this needs",
+        );
+        error.0.lacks = scopes.into_iter().map(Into::into).collect();
+        let lacks = serde_json::json!({ "requiredScopes": error.0.lacks });
+        error.with_data(lacks)
+    }
+
     /// Adds `error.data`, which the client sees.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
@@ -90,6 +104,10 @@ impl RpcError {
     /// What the client gets beside code and message.
     pub fn data(&self) -> Option<&Value> {
         self.0.error.data.as_ref()
+    }
+
+    pub(crate) fn lacks(&self) -> &[String] {
+        &self.0.lacks
     }
 
     pub(crate) fn object(&self) -> &ErrorObject {

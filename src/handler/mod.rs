@@ -6,6 +6,7 @@
 //! | `reply.rs` | [`Reply`], what a callback returns |
 //! | `error.rs` | [`RpcError`], the JSON-RPC error, and [`Closed`] |
 //! | `channel.rs` | [`Channel`], the server side of one request |
+//! | `connect.rs` | the hooks around a request, [`Denied`] |
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
 //! | `context.rs` | what is known of a request before user code runs |
@@ -14,6 +15,7 @@
 
 mod change;
 mod channel;
+mod connect;
 mod context;
 mod error;
 mod grant;
@@ -29,6 +31,8 @@ use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 pub(crate) use change::{Change, Noted};
 pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
+pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
+pub(crate) use connect::{Connect, Disconnect};
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;

@@ -14,6 +14,7 @@ pub struct Principal(Option<Arc<Known>>);
 struct Known {
     id: Box<str>,
     expires_at: Option<SystemTime>,
+    scopes: Vec<String>,
     extensions: http::Extensions,
 }
 
@@ -29,6 +30,7 @@ impl Principal {
         Self(Some(Arc::new(Known {
             id,
             expires_at: None,
+            scopes: Vec::new(),
             extensions: http::Extensions::new(),
         })))
     }
@@ -37,6 +39,12 @@ impl Principal {
     #[must_use]
     pub fn expiring_at(self, at: SystemTime) -> Self {
         self.map(|known| known.expires_at = Some(at))
+    }
+
+    /// Sets the scopes that the caller has. Where one scope includes others, add those too (AUTH-18).
+    #[must_use]
+    pub fn with_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.map(|known| known.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
     /// Attaches a typed value, for example the scopes or the user record.
@@ -67,6 +75,13 @@ impl Principal {
     /// When the caller's authorization ends; `None` means that it does not.
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.0.as_ref()?.expires_at
+    }
+
+    /// Whether the caller has a scope.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|known| known.scopes.iter().any(|own| own == scope))
     }
 
     /// A typed value that was attached with [`with_extension`](Principal::with_extension).

@@ -25,6 +25,8 @@ pub(crate) struct Answer {
     /// Written as an event of its own before the answer: the `notifications/cancelled` of a stream that ends.
     pub(crate) farewell: Option<Bytes>,
     pub(crate) body: Bytes,
+    /// The scopes that the caller lacks, for the challenge of a 403.
+    pub(crate) lacks: Vec<String>,
 }
 
 impl Answer {
@@ -33,6 +35,7 @@ impl Answer {
             status,
             farewell: None,
             body,
+            lacks: Vec::new(),
         }
     }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use http_body::Body;
@@ -19,6 +21,7 @@ use crate::request::{
     Call, Drain, Held, Message, Nowhere, Outbox, Outgoing, Phase, Slot, Slots, Spawn, Streams,
 };
 use crate::rules::accept::Accepts;
+use crate::rules::cors;
 use crate::rules::errors::Refusal;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
@@ -26,6 +29,7 @@ use crate::rules::origin::OriginPolicy;
 use crate::rules::subscription;
 use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 
+use super::caller::Gate;
 use super::delivery::Delivery;
 use super::{Limits, ResponseBody, Stalled, intake};
 
@@ -36,6 +40,7 @@ pub(crate) struct Endpoint {
     pub(crate) path: Option<String>,
     pub(crate) hosts: HostPolicy,
     pub(crate) origins: OriginPolicy,
+    pub(crate) gate: Gate,
     pub(crate) limits: Limits,
     pub(crate) slots: Slots,
     pub(crate) streams: Streams,
@@ -87,6 +92,36 @@ impl Endpoint {
     {
         caller.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
+        if let Some(document) = self
+            .gate
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.answer(&head))
+        {
+            return document;
+        }
+        // Browsers are told only if pages of other origins may call at all.
+        let browser = self.origins.lists_any() && head.headers.contains_key(ORIGIN);
+        let browser = browser.then(|| head.headers.clone());
+        let listed = order::origin(&head, &self.hosts, &self.origins);
+        let mut response = match listed {
+            Ok(()) if browser.is_some() && cors::is_preflight(&head.method, &head.headers) => {
+                preflight(&head)
+            }
+            Ok(()) => self.respond(head, body, caller).await,
+            Err(refusal) => return refuse(refusal),
+        };
+        if let Some(request) = browser {
+            cors::answer(&request, response.headers_mut());
+        }
+        response
+    }
+
+    async fn respond<B>(&self, head: Parts, body: B, caller: &Caller) -> Response<ResponseBody>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         match self.admit(head, body, caller).await {
             Ok(response) => response,
             Err(refusal) => {
@@ -108,18 +143,18 @@ impl Endpoint {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let accepts = self.check_head(&head)?;
+        let principal = self.gate.principal(&head, caller.peer).await?;
         let body = intake::read(&head.headers, body, &self.limits).await?;
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
         match order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)? {
-            Admitted::Request(request) => self.run(*request, head, accepts, caller).await,
-            Admitted::Notification(notification) => self.observe(notification, head, caller).await,
+            Admitted::Request(request) => self.run(*request, principal, head, accepts, caller).await,
+            Admitted::Notification(notification) => self.observe(notification, principal, head, caller).await,
         }
     }
 
-    /// The checks that need no body (section 27, steps 1 and 2).
+    /// The checks that need neither a body nor the application.
     fn check_head(&self, head: &Parts) -> Result<Accepts, Refusal> {
-        order::origin(head, &self.hosts, &self.origins)?;
         if let Some(path) = &self.path
             && head.uri.path().strip_suffix('/').unwrap_or(head.uri.path()) != path
         {
@@ -138,6 +173,7 @@ impl Endpoint {
     async fn run(
         &self,
         request: AdmittedRequest,
+        principal: Principal,
         head: Parts,
         accepts: Accepts,
         caller: &Caller,
@@ -156,7 +192,7 @@ impl Endpoint {
             meta: request.meta,
             mirrored_params: request.mirrored_params,
             peer: caller.peer,
-            principal: Principal::anonymous(),
+            principal,
             extensions: head.extensions,
             received: Instant::now(),
         };
@@ -180,13 +216,13 @@ impl Endpoint {
             loop {
                 // Without streaming, only the answer passes the outbox.
                 if let Outgoing::Answer(answer) = delivery.next().await {
-                    return Ok(json(answer));
+                    return Ok(self.json(answer));
                 }
             }
         }
         let first = tokio::time::timeout(self.limits.keep_alive, delivery.next()).await;
         Ok(match first {
-            Ok(Outgoing::Answer(answer)) if accepts.json => json(answer),
+            Ok(Outgoing::Answer(answer)) if accepts.json => self.json(answer),
             first => self.stream(delivery, first.ok()),
         })
     }
@@ -195,6 +231,7 @@ impl Endpoint {
     async fn observe(
         &self,
         notification: Notification,
+        principal: Principal,
         head: Parts,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
@@ -205,7 +242,7 @@ impl Endpoint {
             meta: RequestMeta::default(),
             mirrored_params: MirroredParams::default(),
             peer: caller.peer,
-            principal: Principal::anonymous(),
+            principal,
             extensions: head.extensions,
             received: Instant::now(),
         };
@@ -261,6 +298,15 @@ impl Endpoint {
         }
     }
 
+    fn json(&self, answer: Answer) -> Response<ResponseBody> {
+        let challenge = (!answer.lacks.is_empty()).then(|| self.gate.insufficient_scope(&answer.lacks));
+        let mut response = json(answer);
+        if let Some(challenge) = challenge {
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+
     fn stream(&self, delivery: Delivery, first: Option<Outgoing>) -> Response<ResponseBody> {
         let status = match &first {
             Some(Outgoing::Answer(answer)) => answer.status,
@@ -275,6 +321,14 @@ impl Endpoint {
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         response
     }
+}
+
+/// 204 with what the browser must know.
+fn preflight(head: &Parts) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    cors::preflight(&head.headers, response.headers_mut());
+    response
 }
 
 fn json(answer: Answer) -> Response<ResponseBody> {
@@ -302,6 +356,9 @@ fn refuse(refusal: Refusal) -> Response<ResponseBody> {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         _ => {}
+    }
+    if let Some(challenge) = refusal.challenge {
+        headers.insert(WWW_AUTHENTICATE, challenge);
     }
     if refusal.closes {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));

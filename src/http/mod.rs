@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `endpoint.rs` | one request in, one response out: the checks in order, then the actor |
+//! | `caller.rs` | who calls: the `connect` hook and its refusals |
+//! | `metadata.rs` | the protected resource metadata document |
 //! | `intake.rs` | reading a body within its limits |
 //! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
 //! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
@@ -13,18 +15,23 @@
 //! | `limits.rs` | the limits of this transport |
 
 mod body;
+mod caller;
 mod connection;
 mod delivery;
 mod endpoint;
 mod intake;
 mod limits;
+mod metadata;
 mod preface;
 mod socket;
 mod stall;
 
 pub use body::ResponseBody;
+pub(crate) use caller::Gate;
 pub(crate) use connection::drive;
 pub(crate) use endpoint::{Caller, Endpoint, unavailable};
 pub(crate) use limits::Limits;
+pub use metadata::ProtectedResource;
+pub(crate) use metadata::{Metadata, nothing};
 pub(crate) use socket::Socket;
 pub(crate) use stall::Stalled;

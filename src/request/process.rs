@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
-use ractor_otp::{Crash, ExitReason, Me, Next, Process, Tag};
+use ractor_otp::{Crash, ExitReason, Me, Next, Pid, Process, Tag};
 use tracing::Instrument;
 
-use crate::handler::{Channel, Exchange, Grant, Handler, Reply, RequestContext, RpcError};
+use crate::handler::{
+    Channel, Disconnect, Exchange, Grant, Handler, Reply, RequestContext, RequestEnd, RpcError,
+};
 use crate::rules::errors::{self, code};
 use crate::rules::subscription;
 use crate::wire::{DiscoverResult, Request, SubscriptionFilter};
@@ -29,6 +31,7 @@ pub(super) struct RequestProcess<H: Handler> {
     /// Dropped before the duty to answer is: a stream that is torn down is out of all books.
     stream: Option<Stream>,
     due: Due,
+    end: End,
     span: tracing::Span,
     _held: Held,
 }
@@ -46,9 +49,35 @@ impl Drop for Due {
     }
 }
 
+/// What the `disconnect` hook is told, when everything else of the actor is gone.
+struct End {
+    hook: Option<Disconnect>,
+    context: Arc<RequestContext>,
+    pid: Option<Pid>,
+    reason: Option<ExitReason>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let Some(hook) = &self.hook else { return };
+        // Without `terminate`, it was a kill, or an exit that came before `init` was done.
+        let requested = || self.pid.as_ref().and_then(Pid::exit_requested);
+        let reason = self.reason.take().or_else(requested);
+        hook.call(RequestEnd {
+            method: self.context.method.to_string(),
+            name: self.context.name.as_deref().map(str::to_owned),
+            principal: self.context.principal.clone(),
+            reason: reason.unwrap_or(ExitReason::Killed),
+            duration: self.context.received.elapsed(),
+        });
+    }
+}
+
 impl<H: Handler> RequestProcess<H> {
     pub(super) fn new(served: Arc<Served<H>>, message: Message, exchange: Arc<Exchange>, held: Held) -> Self {
         let span = span(&exchange.context);
+        let context = Arc::clone(&exchange.context);
+        let end = End { hook: served.disconnect.clone(), context, pid: None, reason: None };
         Self {
             served,
             asked: message.asked(),
@@ -58,6 +87,7 @@ impl<H: Handler> RequestProcess<H> {
             concluded: false,
             stream: None,
             due: Due(exchange),
+            end,
             span,
             _held: held,
         }
@@ -149,6 +179,7 @@ impl<H: Handler> Process for RequestProcess<H> {
     type Message = H::Message;
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
+        self.end.pid = Some(me.pid());
         let channel = self
             .channel
             .insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
@@ -210,6 +241,7 @@ impl<H: Handler> Process for RequestProcess<H> {
     }
 
     async fn terminate(&mut self, reason: &ExitReason, _: &Me<H::Message>) {
+        self.end.reason = Some(reason.clone());
         self.exchange().shut();
         let elapsed = self.exchange().context.received.elapsed();
         tracing::debug!(parent: &self.span, %reason, ?elapsed, "the request ended");

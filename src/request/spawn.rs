@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
-use crate::handler::{Exchange, Handler, Misconfigured, RequestContext, Sink};
+use crate::handler::{Disconnect, Exchange, Handler, Misconfigured, RequestContext, Sink};
 use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
 
@@ -72,12 +72,17 @@ pub(super) struct Served<H> {
     pub(super) capabilities: ServerCapabilities,
     pub(super) server_info: Option<Arc<RawValue>>,
     pub(super) streams: Streams,
+    pub(super) disconnect: Option<Disconnect>,
 }
 
 struct Erased<H>(Arc<Served<H>>);
 
 /// Erases a handler's type, once it was found to be in order.
-pub(crate) fn erase<H: Handler>(handler: H, streams: Streams) -> Result<Arc<dyn Spawn>, Misconfigured> {
+pub(crate) fn erase<H: Handler>(
+    handler: H,
+    streams: Streams,
+    disconnect: Option<Disconnect>,
+) -> Result<Arc<dyn Spawn>, Misconfigured> {
     handler.check()?;
     let capabilities = handler.capabilities();
     let unprefixed = capabilities
@@ -102,6 +107,7 @@ pub(crate) fn erase<H: Handler>(handler: H, streams: Streams) -> Result<Arc<dyn 
         capabilities,
         server_info,
         streams,
+        disconnect,
     }))))
 }
 

@@ -17,6 +17,7 @@ use crate::handler::{Authorize, Change, Event, Grant, Noted, Principal, Sink};
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
 use super::admission::{Admission, Admitted, StreamCaps};
+use super::contained;
 use super::registry::{Entry, Registry};
 
 /// The limits of one stream.
@@ -235,20 +236,6 @@ impl Subscriber {
             }
         }
     }
-}
-
-/// Runs a future of the application; `None` if it panics.
-async fn contained<F: Future>(future: AssertUnwindSafe<F>) -> Option<F::Output> {
-    let mut future = std::pin::pin!(future.0);
-    std::future::poll_fn(|cx| {
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
-        match polled {
-            Ok(std::task::Poll::Ready(output)) => std::task::Poll::Ready(Some(output)),
-            Ok(std::task::Poll::Pending) => std::task::Poll::Pending,
-            Err(_) => std::task::Poll::Ready(None),
-        }
-    })
-    .await
 }
 
 /// What the tree shows of a stream: its filter and what became of its notifications.

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use serde_json::json;
 
 use crate::wire::{ErrorObject, ErrorResponse, PROTOCOL_VERSION, RequestId, SUPPORTED_VERSIONS};
@@ -72,6 +72,8 @@ pub(crate) struct Refusal {
     pub(crate) id: Option<RequestId>,
     /// The JSON-RPC error.
     pub(crate) error: Box<ErrorObject>,
+    /// The `WWW-Authenticate` header.
+    pub(crate) challenge: Option<HeaderValue>,
     /// Whether the connection cannot go on, such as when the body was not read to its end.
     pub(crate) closes: bool,
 }
@@ -82,6 +84,7 @@ impl Refusal {
             status,
             id: None,
             error: Box::new(ErrorObject::new(code, message)),
+            challenge: None,
             closes: false,
         }
     }
@@ -96,6 +99,13 @@ impl Refusal {
     #[must_use]
     pub(crate) fn with_id_option(mut self, id: Option<RequestId>) -> Self {
         self.id = id;
+        self
+    }
+
+    /// Tells how to be let in.
+    #[must_use]
+    pub(crate) fn with_challenge(mut self, challenge: HeaderValue) -> Self {
+        self.challenge = Some(challenge);
         self
     }
 
@@ -122,6 +132,39 @@ impl Refusal {
     /// `Origin` is not allowed (HTTP-03).
     pub(crate) fn origin(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::FORBIDDEN, code::INVALID_REQUEST, message)
+    }
+
+    /// The `connect` hook does not know the caller (AUTH-14, AUTH-15).
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            code::INVALID_REQUEST,
+            "the request needs a valid access token",
+        )
+    }
+
+    /// The `connect` hook turns the caller away.
+    pub(crate) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code::INVALID_REQUEST, message)
+    }
+
+    /// The `connect` hook hides the endpoint from the caller.
+    pub(crate) fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code::INVALID_REQUEST, message)
+    }
+
+    /// The caller cannot be judged now.
+    pub(crate) fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+    }
+
+    /// A hook of the application failed.
+    pub(crate) fn hook_failed() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            code::INTERNAL_ERROR,
+            "internal error",
+        )
     }
 
     /// The path is not the endpoint's.
@@ -301,7 +344,8 @@ impl Refusal {
 }
 
 /// A modern-only server names its versions in the answer to `initialize` (VER-10).
-pub(crate) const NO_HANDSHAKE: &str = "this server speaks MCP 2026-07-28, which has no initialize: send server/discover with that version in _meta";
+pub(crate) const NO_HANDSHAKE: &str = "this server speaks MCP 2026-07-28, which has no initialize: \
+     send server/discover with that version in _meta";
 
 /// Text of a client as part of a message: shortened, control characters escaped.
 pub(crate) struct Shown<'a>(pub(crate) &'a str);

@@ -67,12 +67,14 @@ impl HostName {
             )
         };
         // An IPv6 address may be listed without the brackets that it has in a URI.
-        if let Ok(address) = entry.parse::<Ipv6Addr>() {
-            return Ok(Self::Ip(address.into()));
-        }
-        let (host, rest) =
-            Host::read(entry).ok_or_else(|| wrong("is not a host; an entry is a name or an address"))?;
-        if !rest.is_empty() {
+        let bare = entry
+            .parse::<Ipv6Addr>()
+            .map(|address| (Host::Ip(address.into()), ""));
+        let (host, port) = bare
+            .ok()
+            .or_else(|| Host::read(entry))
+            .ok_or_else(|| wrong("is not a host; an entry is a name or an address"))?;
+        if !port.is_empty() {
             return Err(wrong("has a port; an entry has none and matches every port"));
         }
         if host.is_unspecified() {

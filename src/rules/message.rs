@@ -1,31 +1,21 @@
-//! BASE-01, BASE-02, BASE-06, BASE-24, E1 to E11: a body is one JSON-RPC request or notification, read strictly and once.
+//! BASE-01, BASE-06, BASE-16, BASE-24, E1 to E9: a body is one JSON-RPC request or notification.
 //!
-//! Refused as no JSON (`-32700`): bad UTF-8, lone surrogates, numbers that no float holds, whatever the grammar lacks.
-//! Refused as no message (`-32600`): batches, responses, other ids than strings and integers, repeated keys at any depth,
-//! deep nesting. Those are well-formed JSON, so reading goes on to its end, and the answer has the id wherever it stood.
-//!
-//! Nothing recurses deeper than the limit: what lies below it is skipped without a stack, and never becomes a tree that
-//! would have to be dropped.
+//! Refused as no JSON (`-32700`): whatever the grammar lacks, and what `json.rs` adds to it. Refused as no message
+//! (`-32600`): batches, responses, other ids than strings and integers, repeated keys, deep nesting. Those are well-formed
+//! JSON, so reading goes on to its end, and the answer has the id wherever it stood.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::map::Entry;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::errors::{Refusal, Shown};
+use super::errors::Refusal;
+use super::json::{DEEPEST, Fault, Strict};
 use crate::wire::RequestId;
-
-/// The deepest nesting that serde_json reads is 127 levels; one of them is needed to notice what lies below.
-const DEEPEST: usize = 126;
-
-/// How serde_json marks numbers and raw text inside of its own data model. A client that writes such a key would have it
-/// taken for the mark later on, so it is refused.
-const PRIVATE: &str = "$serde_json::private::";
 
 /// One message of a client.
 #[derive(Debug)]
@@ -72,10 +62,8 @@ pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incom
     let depth = depth.min(DEEPEST);
     let fault = RefCell::new(None);
     let mut json = serde_json::Deserializer::from_str(text);
-    let strict = Strict {
-        fault: &fault,
-        levels: depth.saturating_sub(1),
-    };
+    // The frame is the first level.
+    let strict = Strict::new(&fault, depth.saturating_sub(1));
     let envelope = json
         .deserialize_map(EnvelopeVisitor(strict))
         .and_then(|envelope| json.end().map(|()| envelope));
@@ -94,30 +82,6 @@ fn not_an_object(text: &str, first: u8) -> Refusal {
         }
         Ok(_) => Refusal::not_a_message("the body is no object; it is one JSON-RPC request or notification"),
         Err(error) => Refusal::not_json(format!("the body is not JSON: {error}")),
-    }
-}
-
-/// What well-formed JSON may not hold here. The first one found is told.
-#[derive(Debug)]
-enum Fault {
-    Repeated(String),
-    Depth,
-    Number,
-    Private,
-}
-
-impl Fault {
-    fn refusal(&self, depth: usize) -> Refusal {
-        match self {
-            Self::Repeated(key) => {
-                Refusal::not_a_message(format!("the member `{}` comes twice in one object", Shown(key)))
-            }
-            Self::Depth => Refusal::not_a_message(format!("the body is nested deeper than {depth} levels")),
-            Self::Number => Refusal::not_json("the body holds a number that is out of range"),
-            Self::Private => {
-                Refusal::not_a_message(format!("a member has a name that starts with `{PRIVATE}`"))
-            }
-        }
     }
 }
 
@@ -302,141 +266,6 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
             }
         }
         Ok(envelope)
-    }
-}
-
-/// Reads a value without repeated keys, at most `levels` deep.
-#[derive(Clone, Copy)]
-struct Strict<'f> {
-    fault: &'f RefCell<Option<Fault>>,
-    levels: usize,
-}
-
-impl Strict<'_> {
-    fn note(self, fault: Fault) {
-        self.fault.borrow_mut().get_or_insert(fault);
-    }
-
-    /// For the values inside of this one; `None` if it may not be a container.
-    fn inside(self) -> Option<Self> {
-        self.levels.checked_sub(1).map(|levels| Self { levels, ..self })
-    }
-
-    /// A number as serde_json hands it over with `arbitrary_precision`: a map of one private key and its digits.
-    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let Ok(digits) = map.next_value_seed(Digits) else {
-            self.note(Fault::Private);
-            return Err(A::Error::custom("a private key"));
-        };
-        // Without that feature, serde_json itself refuses what no float holds.
-        match digits.parse::<Number>() {
-            Ok(number) if digits.parse::<f64>().is_ok_and(f64::is_finite) => Ok(Value::Number(number)),
-            _ => {
-                self.note(Fault::Number);
-                Err(A::Error::custom("number out of range"))
-            }
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::from(value))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let Some(inside) = self.inside() else {
-            self.note(Fault::Depth);
-            while seq.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(Value::Null);
-        };
-        let mut array = Vec::new();
-        while let Some(value) = seq.next_element_seed(inside)? {
-            array.push(value);
-        }
-        Ok(Value::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let inside = self.inside();
-        let mut object = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if key.starts_with(PRIVATE) {
-                return self.number(map);
-            }
-            let Some(inside) = inside else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            let value = map.next_value_seed(inside)?;
-            match object.entry(key) {
-                Entry::Vacant(entry) => {
-                    entry.insert(value);
-                }
-                Entry::Occupied(entry) => self.note(Fault::Repeated(entry.key().clone())),
-            }
-        }
-        if inside.is_none() {
-            self.note(Fault::Depth);
-        }
-        Ok(Value::Object(object))
-    }
-}
-
-/// The digits of a number. They arrive owned; text of the body never does, so a client cannot pass for them.
-struct Digits;
-
-impl<'de> DeserializeSeed<'de> for Digits {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl Visitor<'_> for Digits {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the digits of a number")
-    }
-
-    fn visit_string<E>(self, digits: String) -> Result<String, E> {
-        Ok(digits)
     }
 }
 

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | section 27, the order of checks | `order.rs` |
 //! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
-//! | BASE-01, BASE-02, BASE-06, BASE-24: the JSON-RPC message | `message.rs` |
+//! | BASE-02, E8, E9, E11: strict JSON | `json.rs` |
+//! | BASE-01, BASE-06, BASE-16, BASE-24: the JSON-RPC message | `message.rs` |
 //! | BASE-16, DISC-06, VER-16, HTTP-12: methods | `methods.rs` |
 //! | META-01, META-02, META-04, VER-11: keys of `_meta` | `meta_key.rs` |
 //! | META-05 to META-08, LOG-05, PROG-03: `_meta` of a request | `request_meta.rs` |
@@ -18,16 +19,21 @@
 //! | HDR-03, HDR-09, HDR-10: `Mcp-Name` | `mcp_name.rs` |
 //! | HDR-05, HDR-09 to HDR-13: header values | `header_value.rs` |
 //! | TOOL-12, CMP-02, SUB-01, PAGE-01: parameters | `params.rs` |
+//! | AUTH-06, AUTH-07, AUTH-15 to AUTH-17: challenges | `challenge.rs` |
+//! | F7, F8: browsers of other origins | `cors.rs` |
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
 //! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
 
 pub(crate) mod accept;
+pub(crate) mod challenge;
 mod content_type;
+pub(crate) mod cors;
 pub(crate) mod errors;
 mod header_value;
 pub(crate) mod host;
+mod json;
 mod mcp_method;
 mod mcp_name;
 mod message;

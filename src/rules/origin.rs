@@ -53,6 +53,11 @@ impl OriginPolicy {
         self
     }
 
+    /// Whether pages of any other origin than the server's own may call, so that browsers must be told.
+    pub(crate) fn lists_any(&self) -> bool {
+        self.null || !self.listed.is_empty()
+    }
+
     fn allows(&self, origin: &str) -> bool {
         if origin == "null" {
             return self.null;

@@ -356,13 +356,22 @@ mod tests {
             *params.pointer_mut(pointer).unwrap() = value;
             assert!(refused(Method::Complete, params).starts_with(fault), "{fault}");
         }
-        let template = json!({ "ref": { "type": "ref/resource", "uri": "a/{b}" }, "argument": { "name": "b", "value": "" } });
+        let template = json!({
+            "ref": { "type": "ref/resource", "uri": "a/{b}" },
+            "argument": { "name": "b", "value": "" },
+        });
         assert!(read(Method::Complete, template).is_ok());
     }
 
     #[test]
     fn sub_01_a_filter() {
-        let asked = json!({ "toolsListChanged": true, "promptsListChanged": false, "resourceSubscriptions": ["a"], "taskIds": ["t"], "future": 1 });
+        let asked = json!({
+            "toolsListChanged": true,
+            "promptsListChanged": false,
+            "resourceSubscriptions": ["a"],
+            "taskIds": ["t"],
+            "future": 1,
+        });
         let Ok(Request::Listen(listen)) = read(Method::Listen, json!({ "notifications": asked })) else {
             panic!("refused")
         };

@@ -21,7 +21,7 @@ pub(crate) fn is_modern(params: Option<&Map<String, Value>>) -> bool {
 pub(crate) fn version(params: Option<&Map<String, Value>>) -> Result<&str, Refusal> {
     let Some(meta) = params.and_then(|params| params.get("_meta")) else {
         return Err(Refusal::meta_required(
-            "params._meta is missing; it names the protocol version and the client's capabilities",
+            "params._meta is missing; it names the protocol version and what the client can do",
         ));
     };
     if !meta.get(keys::CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
@@ -81,7 +81,10 @@ fn log_level(value: &Value) -> Result<LogLevel, Refusal> {
     value.as_str().and_then(LogLevel::from_name).ok_or_else(|| {
         let found = Shown(value.as_str().unwrap_or("no string")).to_string();
         let key = keys::LOG_LEVEL;
-        Refusal::invalid_params(format!("params._meta[\"{key}\"] is `{found}`; a level is debug, info, notice, warning, error, critical, alert or emergency"))
+        Refusal::invalid_params(format!(
+            "params._meta[\"{key}\"] is `{found}`; \
+             a level is debug, info, notice, warning, error, critical, alert or emergency"
+        ))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, Ready, ready};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use ractor_otp::{
 };
 use tower_service::Service;
 
-use crate::http::{self, Caller, Endpoint, ResponseBody};
+use crate::http::{self, Caller, Endpoint, Metadata, ResponseBody};
 
 /// The shards, as far as they are up, and whose turn it is.
 #[derive(Default)]
@@ -117,6 +117,33 @@ where
             let caller = Caller::new(shard, endpoint.limits(), peer);
             Ok(endpoint.answer(request, &caller).await)
         })
+    }
+}
+
+/// The protected resource metadata document as a `tower` service; see
+/// [`McpSupervisor::well_known`](super::McpSupervisor::well_known).
+#[derive(Clone, Debug)]
+pub struct WellKnown(Option<Metadata>);
+
+impl WellKnown {
+    pub(super) fn new(metadata: Option<Metadata>) -> Self {
+        Self(metadata)
+    }
+}
+
+impl<B> Service<Request<B>> for WellKnown {
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<ResponseBody>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (head, _) = request.into_parts();
+        let document = self.0.as_ref().and_then(|metadata| metadata.answer(&head));
+        ready(Ok(document.unwrap_or_else(http::nothing)))
     }
 }
 

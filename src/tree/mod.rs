@@ -22,7 +22,7 @@ mod options;
 mod shutdown;
 mod supervisor;
 
-pub use embedded::McpService;
+pub use embedded::{McpService, WellKnown};
 pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;

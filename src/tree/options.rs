@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use crate::handler::Misconfigured;
-use crate::http::Limits;
+use std::future::Future;
+
+use crate::handler::{Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Principal, RequestEnd};
+use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
 use crate::rules::{host::HostPolicy, origin::OriginPolicy};
 
@@ -22,6 +24,8 @@ pub struct Options {
     pub(super) limits: Limits,
     pub(super) hosts: Option<HostPolicy>,
     pub(super) origins: OriginPolicy,
+    pub(super) gate: Gate,
+    pub(super) disconnect: Option<Disconnect>,
     pub(super) max_connections: usize,
     pub(super) max_in_flight: usize,
     pub(super) drain: Duration,
@@ -37,6 +41,11 @@ impl Default for Options {
             limits: Limits::default(),
             hosts: None,
             origins: OriginPolicy::default(),
+            gate: Gate {
+                time: Duration::from_secs(10),
+                ..Gate::default()
+            },
+            disconnect: None,
             max_connections: 10_000,
             max_in_flight: 1000,
             drain: Duration::from_secs(30),
@@ -239,6 +248,56 @@ impl Options {
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = time;
+        self
+    }
+
+    /// Says who calls: from the head of a request to a [`Principal`], or a refusal. It runs once for each HTTP request,
+    /// before the body is read; it has 10 s (see [`connect_time`](Options::connect_time)), and a panic in it answers 500.
+    /// Without it every caller is anonymous.
+    ///
+    /// ```
+    /// use ractor_mcp::{Denied, Options, Principal};
+    ///
+    /// let options = Options::new().connect(|request| async move {
+    ///     match request.bearer_token() {
+    ///         Some("let-me-in") => Ok(Principal::new("alice").with_scopes(["notes:read"])),
+    ///         Some(_) => Err(Denied::invalid_token("the token is unknown")),
+    ///         None => Err(Denied::unauthorized()),
+    ///     }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn connect<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(ConnectRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Principal, Denied>> + Send + 'static,
+    {
+        self.gate.connect = Some(Connect::new(hook));
+        self
+    }
+
+    /// How long the `connect` hook may take, 10 s by default; then the request answers 503.
+    #[must_use]
+    pub fn connect_time(mut self, time: Duration) -> Self {
+        self.gate.time = time;
+        self.above_zero("connect_time", time)
+    }
+
+    /// Is told the end of each request and notification, with its reason and its duration, however it ended. It runs in
+    /// the request's own task and must not block.
+    #[must_use]
+    pub fn disconnect(mut self, hook: impl Fn(RequestEnd) + Send + Sync + 'static) -> Self {
+        self.disconnect = Some(Disconnect::new(hook));
+        self
+    }
+
+    /// Serves the protected resource metadata document (RFC 9728) at both well-known places, and names it in challenges.
+    #[must_use]
+    pub fn protected_resource(mut self, resource: &ProtectedResource) -> Self {
+        match resource.prepare() {
+            Ok(metadata) => self.gate.metadata = Some(metadata),
+            Err(fault) => self.faults.push(fault),
+        }
         self
     }
 

@@ -22,7 +22,7 @@ use crate::rules::host::HostPolicy;
 use crate::wire::ServerNotification;
 
 use super::connection;
-use super::embedded::{Embedded, McpService};
+use super::embedded::{Embedded, McpService, WellKnown};
 use super::listener::{self, Port};
 use super::shutdown;
 use super::{Error, Listener, Options, Summary};
@@ -94,7 +94,7 @@ impl McpSupervisor {
     ) -> Result<Self, Error> {
         options.check()?;
         let streams = Streams::new(options.stream_caps, options.stream_limits);
-        let handler = erase(handler, streams.clone())?;
+        let handler = erase(handler, streams.clone(), options.disconnect.clone())?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -190,6 +190,13 @@ impl McpSupervisor {
     /// name unless [`Options::allowed_hosts`] or [`Options::any_host`] says otherwise, since no bound address is known.
     pub fn service(&self) -> McpService {
         McpService::new(Arc::clone(&self.0.embedded), self.0.embedding(None))
+    }
+
+    /// The protected resource metadata document as a `tower` service, to mount at `/.well-known` beside
+    /// [`service`](McpSupervisor::service); listeners serve it by themselves. Without
+    /// [`Options::protected_resource`] everything answers 404.
+    pub fn well_known(&self) -> WellKnown {
+        WellKnown::new(self.0.options.gate.metadata.clone())
     }
 
     /// Serves one connection over any transport that hyper can read and write: TLS, a Unix socket, a pipe in memory. Its
@@ -331,6 +338,7 @@ impl Server {
             path,
             hosts,
             origins: self.options.origins.clone().with_loopback(loopback),
+            gate: self.options.gate.clone(),
             limits: self.options.limits.clone(),
             slots: self.slots.clone(),
             streams: self.streams.clone(),

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod caller;
 mod crash;
 mod disconnect;
 mod linked;

@@ -1,0 +1,104 @@
+//! Step 2 of a request: who calls. The application's `connect` hook runs here, before the body is read, caught and timed.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, SystemTime};
+
+use http::HeaderValue;
+use http::request::Parts;
+use tokio::time::timeout;
+
+use crate::handler::{Challenge, Connect, ConnectRequest, Denied, Principal};
+use crate::request::contained;
+use crate::rules::challenge::Bearer;
+use crate::rules::errors::Refusal;
+
+use super::metadata::Metadata;
+
+/// Who may call, and what those are told who may not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate {
+    pub(crate) connect: Option<Connect>,
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) time: Duration,
+}
+
+impl Gate {
+    /// The caller of a request; anonymous without a hook.
+    pub(crate) async fn principal(
+        &self,
+        head: &Parts,
+        peer: Option<std::net::SocketAddr>,
+    ) -> Result<Principal, Refusal> {
+        let Some(connect) = &self.connect else {
+            return Ok(Principal::anonymous());
+        };
+        let request = ConnectRequest::new(head.headers.clone(), head.extensions.clone(), peer);
+        let asking = contained(AssertUnwindSafe(async { connect.call(request).await }));
+        let denied = match timeout(self.time, asking).await {
+            Ok(Some(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= SystemTime::now()) => {
+                Denied::invalid_token("the token has expired")
+            }
+            Ok(Some(Ok(principal))) => return Ok(principal),
+            Ok(Some(Err(denied))) => denied,
+            Ok(None) => {
+                tracing::error!(target: "ractor_mcp", "the connect hook panicked");
+                return Err(Refusal::hook_failed());
+            }
+            Err(_) => {
+                tracing::error!(target: "ractor_mcp", limit = ?self.time, "the connect hook took too long");
+                Denied::Unavailable(
+                    "the caller cannot be identified now; send the request again later".to_owned(),
+                )
+            }
+        };
+        Err(self.refusal(denied))
+    }
+
+    fn refusal(&self, denied: Denied) -> Refusal {
+        match denied {
+            Denied::Unauthorized(challenge) => {
+                Refusal::unauthorized().with_challenge(self.challenge(&challenge))
+            }
+            Denied::InsufficientScope(scopes) => {
+                Refusal::forbidden("the token does not have the scopes that this needs")
+                    .with_challenge(self.insufficient_scope(&scopes))
+            }
+            Denied::Forbidden(message) => Refusal::forbidden(message),
+            Denied::NotFound(message) => Refusal::not_found(message),
+            Denied::Unavailable(message) => Refusal::unavailable(message),
+        }
+    }
+
+    fn challenge(&self, challenge: &Challenge) -> HeaderValue {
+        if let Some(raw) = challenge
+            .raw
+            .as_deref()
+            .and_then(|raw| HeaderValue::from_str(raw).ok())
+        {
+            return raw;
+        }
+        let bearer = Bearer {
+            resource_metadata: self.metadata_url(),
+            scopes: &challenge.scopes,
+            error: challenge.error.as_deref(),
+            error_description: challenge.description.as_deref(),
+        };
+        bearer.to_value()
+    }
+
+    /// The challenge of a request whose caller lacks scopes.
+    pub(crate) fn insufficient_scope(&self, scopes: &[String]) -> HeaderValue {
+        let error = Some("insufficient_scope");
+        Bearer {
+            resource_metadata: self.metadata_url(),
+            scopes,
+            error,
+            error_description: None,
+        }
+        .to_value()
+    }
+
+    fn metadata_url(&self) -> Option<&str> {
+        self.metadata.as_ref().map(|metadata| &*metadata.url)
+    }
+}

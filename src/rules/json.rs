@@ -1,0 +1,194 @@
+//! BASE-02, E8, E9, E11: JSON is read strictly and once: no repeated keys, no deep nesting, no lone surrogates, no number
+//! that no float holds.
+//!
+//! Nothing recurses deeper than the limit: what lies below it is skipped without a stack, and never becomes a tree that
+//! would have to be dropped. The tests are in `message.rs`.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
+use super::errors::{Refusal, Shown};
+
+/// The deepest nesting that serde_json reads is 127 levels; one of them is needed to notice what lies below.
+pub(super) const DEEPEST: usize = 126;
+
+/// How serde_json marks numbers and raw text inside of its own data model. A client's key of this kind would be
+/// taken for such a mark later on, so it is refused.
+const PRIVATE: &str = "$serde_json::private::";
+
+/// What well-formed JSON may not hold here. The first one found is told.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// A key that one object has twice.
+    Repeated(String),
+    /// Nesting beyond the limit.
+    Depth,
+    /// A number that no float holds.
+    Number,
+    /// A key that starts as those that serde_json keeps for itself.
+    Private,
+}
+
+impl Fault {
+    /// What the client reads.
+    pub(super) fn refusal(&self, depth: usize) -> Refusal {
+        match self {
+            Self::Repeated(key) => {
+                Refusal::not_a_message(format!("the member `{}` comes twice in one object", Shown(key)))
+            }
+            Self::Depth => Refusal::not_a_message(format!("the body is nested deeper than {depth} levels")),
+            Self::Number => Refusal::not_json("the body holds a number that is out of range"),
+            Self::Private => {
+                Refusal::not_a_message(format!("a member has a name that starts with `{PRIVATE}`"))
+            }
+        }
+    }
+}
+
+/// Reads a value without repeated keys, at most `levels` deep.
+#[derive(Clone, Copy)]
+pub(super) struct Strict<'f> {
+    fault: &'f RefCell<Option<Fault>>,
+    levels: usize,
+}
+
+impl<'f> Strict<'f> {
+    /// Notes the first fault in `fault`, and reads on.
+    pub(super) fn new(fault: &'f RefCell<Option<Fault>>, levels: usize) -> Self {
+        Self { fault, levels }
+    }
+
+    pub(super) fn note(self, fault: Fault) {
+        self.fault.borrow_mut().get_or_insert(fault);
+    }
+
+    /// For the values inside of this one; `None` if it may not be a container.
+    fn inside(self) -> Option<Self> {
+        self.levels.checked_sub(1).map(|levels| Self { levels, ..self })
+    }
+
+    /// A number as serde_json hands it over with `arbitrary_precision`: a map of one private key and its digits.
+    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let Ok(digits) = map.next_value_seed(Digits) else {
+            self.note(Fault::Private);
+            return Err(A::Error::custom("a private key"));
+        };
+        // Without that feature, serde_json itself refuses what no float holds.
+        match digits.parse::<Number>() {
+            Ok(number) if digits.parse::<f64>().is_ok_and(f64::is_finite) => Ok(Value::Number(number)),
+            _ => {
+                self.note(Fault::Number);
+                Err(A::Error::custom("number out of range"))
+            }
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let Some(inside) = self.inside() else {
+            self.note(Fault::Depth);
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(Value::Null);
+        };
+        let mut array = Vec::new();
+        while let Some(value) = seq.next_element_seed(inside)? {
+            array.push(value);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let inside = self.inside();
+        let mut object = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key.starts_with(PRIVATE) {
+                return self.number(map);
+            }
+            let Some(inside) = inside else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = map.next_value_seed(inside)?;
+            match object.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                Entry::Occupied(entry) => self.note(Fault::Repeated(entry.key().clone())),
+            }
+        }
+        if inside.is_none() {
+            self.note(Fault::Depth);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The digits of a number. They arrive owned; text of the body never does, so a client cannot pass for them.
+struct Digits;
+
+impl<'de> DeserializeSeed<'de> for Digits {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Digits {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the digits of a number")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<String, E> {
+        Err(E::custom("text of the body"))
+    }
+
+    fn visit_string<E>(self, digits: String) -> Result<String, E> {
+        Ok(digits)
+    }
+}
