@@ -5,6 +5,8 @@ mod support;
 
 mod crash;
 mod disconnect;
+mod embed;
+mod kit;
 mod linked;
 mod requests;
 mod restart;
