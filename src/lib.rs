@@ -37,12 +37,13 @@
 //! | 3 | `request`, [`suite`] | running one request; the ready-made handler |
 //! | 4 | `http` | Streamable HTTP |
 //! | 5 | `tree` | [`McpSupervisor`], [`Listener`], [`Options`], the drain |
+//! | 6 | `testing` | the test kit: a client in memory, waits, assertions on the tree |
 //!
 //! [`otp`] is the actor layer below all of them: exit reasons, addresses, monitors, the tree.
 //!
 //! # Features
 //!
-//! `suite` (default): functions as tools. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
+//! `suite` (default): functions as tools. `testing`: the test kit, for dev-dependencies. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
 //! names, which change its traits for a whole build: whoever turns one on turns ours on too.
 
 mod handler;
@@ -52,6 +53,8 @@ mod request;
 mod rules;
 #[cfg(feature = "suite")]
 pub mod suite;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tree;
 pub mod wire;
 

@@ -102,6 +102,11 @@ impl Tree {
         }
     }
 
+    /// Itself: whatever has a `tree` is compared by [`assert_tree!`](crate::assert_tree), a snapshot too.
+    pub fn tree(&self) -> &Self {
+        self
+    }
+
     /// How many processes the snapshot holds, this one included.
     pub fn size(&self) -> usize {
         1 + self.children.iter().map(Self::size).sum::<usize>()

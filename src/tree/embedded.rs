@@ -16,6 +16,7 @@ use http_body::Body;
 use ractor_otp::{
     ChildSpec, DynamicOptions, DynamicSupervisor, Pid, StartError, Supervisor, SupervisorOptions,
 };
+use tokio::runtime::Handle;
 use tower_service::Service;
 
 use crate::http::{self, Caller, Endpoint, Metadata, ResponseBody};
@@ -61,7 +62,7 @@ impl Embedded {
         ChildSpec::new("embedded", move |parent| {
             let embedded = Arc::clone(&embedded);
             async move {
-                let count = std::thread::available_parallelism().map_or(1, usize::from);
+                let count = Handle::current().metrics().num_workers();
                 *embedded.shards.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
                 let children = (0..count)
                     .map(|number| shard_spec(&embedded, number, shutdown))

@@ -216,6 +216,12 @@ impl McpSupervisor {
             .map_err(|source| Error::start("a connection", source))
     }
 
+    /// Where the test kit sends its requests.
+    #[cfg(feature = "testing")]
+    pub(crate) fn endpoint_uri(&self) -> ::http::Uri {
+        self.0.options.path.parse().unwrap_or_default()
+    }
+
     /// The process of the root.
     pub fn pid(&self) -> &Pid {
         self.0.root.pid()

@@ -6,6 +6,8 @@ mod support;
 mod caller;
 mod crash;
 mod disconnect;
+mod embed;
+mod kit;
 mod linked;
 mod requests;
 mod restart;
