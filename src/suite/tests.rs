@@ -1,0 +1,1 @@
+//! Registration as a whole.
