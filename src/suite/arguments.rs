@@ -43,7 +43,10 @@ impl Arguments {
         self.shape.normalise(&mut given, self.json_text);
         match self.checked.fault(&given) {
             None => typed(given),
-            Some(fault) => Err(ToolError::new(format!("invalid arguments: {fault}"))),
+            Some(fault) => {
+                let gap = if fault.starts_with('\n') { "" } else { " " };
+                Err(ToolError::new(format!("invalid arguments:{gap}{fault}")))
+            }
         }
     }
 }

@@ -128,6 +128,7 @@ fn sentence(error: &ValidationError<'_>, schema: &Value) -> String {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             return unknown(unexpected, error, schema);
         }
+        Kind::FalseSchema => return refused(error, schema),
         Kind::Enum { options } => format!("one of {}", list(options)),
         Kind::Constant { expected_value } => clamp(&expected_value.to_string()),
         Kind::Minimum { limit } => format!("at least {limit}"),
@@ -189,6 +190,17 @@ fn unknown(unexpected: &[String], error: &ValidationError<'_>, schema: &Value) -
             format!("{found} is unknown; known are {}", names(&mut known.keys()))
         }
         _ => format!("{found} is unknown; nothing of the kind is taken"),
+    }
+}
+
+/// What a schema refuses that takes nothing: all members of an object without `properties`, or one value.
+fn refused(error: &ValidationError<'_>, schema: &Value) -> String {
+    match &**error.instance() {
+        Value::Object(members) if error.schema_path().as_str().ends_with("/additionalProperties") => {
+            let names: Vec<_> = members.keys().cloned().collect();
+            unknown(&names, error, schema)
+        }
+        value => format!("found {}, and nothing is taken here", shown(value)),
     }
 }
 
