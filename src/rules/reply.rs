@@ -81,7 +81,7 @@ mod tests {
                 "server/discover",
                 DiscoverResult::new(ServerCapabilities::new()).into(),
             ),
-            ("tools/list", ListToolsResult::new(vec![]).into()),
+            ("tools/list", ListToolsResult::new(Vec::new()).into()),
             ("tools/call", CallToolResult::text("x").into()),
             ("resources/list", ListResourcesResult::new(vec![]).into()),
             (

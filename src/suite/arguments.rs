@@ -3,7 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::ToolError;
+use super::checks::Checked;
+use super::shape::Shape;
+use super::{ToolError, schema};
 
 /// The arguments of a tool that takes none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
@@ -12,29 +14,64 @@ pub struct NoArguments {}
 
 const SHOWN: usize = 300;
 
-/// Decodes arguments. The fault names its path, what was found and what would do (A-05: an error that the model
-/// reads, not a protocol error).
-pub(super) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
-    let arguments = Value::Object(arguments);
-    serde_path_to_error::deserialize(&arguments).map_err(|fault| {
+/// What is known of a tool's arguments: their schema, compiled.
+pub(super) struct Arguments {
+    shape: Shape,
+    checked: Checked,
+    json_text: bool,
+}
+
+impl Arguments {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(super) fn of(schema: &Value, type_name: &str, json_text: bool) -> Result<Self, String> {
+        schema::check_input(schema, type_name)?;
+        Ok(Self {
+            checked: Checked::input(schema)?,
+            shape: Shape::of(schema),
+            json_text,
+        })
+    }
+
+    /// Decodes the arguments of one call. Faults name their path, what was found and what would do (A-05: an error that
+    /// the model reads, not a protocol error).
+    pub(super) fn decode<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, ToolError> {
+        let mut given = Value::Object(given);
+        self.shape.normalise(&mut given, self.json_text);
+        match self.checked.fault(&given) {
+            None => typed(given),
+            Some(fault) => {
+                let gap = if fault.starts_with('\n') { "" } else { " " };
+                Err(ToolError::new(format!("invalid arguments:{gap}{fault}")))
+            }
+        }
+    }
+}
+
+/// What the schema does not say, such as the range of a 32-bit integer, the type itself does.
+fn typed<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
+    serde_path_to_error::deserialize(given).map_err(|fault| {
         let path = fault.path().to_string();
         let place = if path == "." {
             String::new()
         } else {
-            format!(" at `{}`", clamp(&path))
+            format!("at `{}`: ", clamp(&path))
         };
         ToolError::new(format!(
-            "invalid arguments{place}: {}",
+            "invalid arguments: {place}{}",
             clamp(&fault.inner().to_string())
         ))
     })
 }
 
-fn clamp(text: &str) -> String {
-    if text.chars().count() <= SHOWN {
-        text.to_owned()
-    } else {
-        text.chars().take(SHOWN).chain(['…']).collect()
+/// A text, cut where a reader has seen enough.
+pub(super) fn clamp(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 
@@ -55,7 +92,7 @@ mod tests {
     }
 
     fn fault(json: &str) -> String {
-        decode::<Outer>(serde_json::from_str(json).unwrap())
+        typed::<Outer>(serde_json::from_str(json).unwrap())
             .unwrap_err()
             .to_string()
     }
@@ -65,7 +102,7 @@ mod tests {
         let fault = fault(r#"{"list":[{"count":1},{"count":"many"}]}"#);
         assert_eq!(
             fault,
-            "invalid arguments at `list[1].count`: invalid type: string \"many\", expected u8"
+            "invalid arguments: at `list[1].count`: invalid type: string \"many\", expected u8"
         );
     }
 

@@ -1,18 +1,23 @@
 //! What a running tool knows of its call, and what it can send meanwhile.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use ractor_otp::{Down, MonitorRef, Pid, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 
 use crate::handler::{Channel, Closed, Principal, Sent};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
-use super::SuiteMessage;
+use super::{SuiteMessage, ToolAddress};
 
-/// The call that a tool serves: the second argument of a tool function that wants it.
+/// The call that a tool serves: the second argument of a tool function that wants it. A [`Tool`](super::Tool) that takes
+/// messages of a type `M` gets a `Call<M>`, which has an [`address`](Call::address).
 ///
 /// ```
 /// use ractor_mcp::prelude::*;
@@ -29,15 +34,20 @@ use super::SuiteMessage;
 ///     Ok(format!("counted to {to}"))
 /// }
 /// ```
-#[derive(Clone)]
-pub struct Call {
+pub struct Call<M = Infallible> {
     channel: Channel<SuiteMessage>,
     tool: Arc<str>,
+    messages: PhantomData<fn(M)>,
 }
 
-impl Call {
+impl<M: Send + 'static> Call<M> {
     pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>) -> Self {
-        Self { channel, tool }
+        let messages = PhantomData;
+        Self {
+            channel,
+            tool,
+            messages,
+        }
     }
 
     /// The name under which the tool was called.
@@ -95,8 +105,34 @@ impl Call {
             if let Err(crash) = ended {
                 tracing::error!(target: "ractor_mcp", %tool, %crash, "a task of the tool failed");
             }
-            SuiteMessage::TaskEnded
+            SuiteMessage::task_ended()
         });
+    }
+
+    /// What application code uses to message this call while it streams: typed, clonable, bounded.
+    pub fn address(&self) -> ToolAddress<M> {
+        ToolAddress::new(self.channel.address())
+    }
+
+    /// Runs a task that belongs to this call and ends with it; its output, or its panic, arrives as a message.
+    pub fn spawn_to<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+        to_message: impl FnOnce(TaskResult<T>) -> M + Send + 'static,
+    ) -> TaskHandle {
+        self.channel
+            .spawn(task, |output| SuiteMessage::new(to_message(output)))
+    }
+
+    /// Sends a message to this call after a delay, unless it ends before.
+    pub fn send_after(&self, delay: Duration, message: M) -> TimerHandle {
+        self.channel.send_after(delay, SuiteMessage::new(message))
+    }
+
+    /// Tells this call when another process ends, behind everything that process sent before.
+    pub fn monitor(&self, pid: &Pid, to_message: impl FnOnce(Down) -> M + Send + 'static) -> MonitorRef {
+        self.channel
+            .monitor(pid, |down| SuiteMessage::new(to_message(down)))
     }
 
     /// Runs a future that neither a client that leaves nor a drain cuts: the end of the call waits for it.
@@ -139,7 +175,17 @@ impl Call {
     }
 }
 
-impl fmt::Debug for Call {
+impl<M> Clone for Call<M> {
+    fn clone(&self) -> Self {
+        Self {
+            channel: self.channel.clone(),
+            tool: Arc::clone(&self.tool),
+            messages: PhantomData,
+        }
+    }
+}
+
+impl<M> fmt::Debug for Call<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Call({:?})", self.channel)
     }

@@ -2,33 +2,55 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `mod.rs` | [`Suite`]: registration and dispatch |
-//! | `tool.rs` | functions as tools |
-//! | `arguments.rs` | from JSON to the type that a tool takes |
-//! | `output.rs` | from what a tool returns to JSON |
+//! | `mod.rs` | [`Suite`]: registration |
+//! | `dispatch.rs` | what a suite does with a request; its state and messages |
+//! | `function.rs`, `tool.rs` | what can be a tool: functions; structs that implement [`Tool`] |
+//! | `spec.rs` | [`tool`], the options of one tool |
+//! | `entry.rs` | a tool as it is kept: checked, compiled, limited |
+//! | `running.rs`, `thread.rs` | one running call; one on a thread of its own |
+//! | `call.rs`, `address.rs` | [`Call`], what a running tool knows and sends; [`ToolAddress`], how it is reached |
+//! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
+//! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
-//! | `call.rs` | [`Call`], what a running tool knows and sends |
-//! | `error.rs` | [`ToolError`] |
+//! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 
+mod address;
 mod arguments;
 mod call;
+mod checks;
+mod dispatch;
+mod entry;
 mod error;
+#[cfg(feature = "json-schema")]
+mod faults;
+mod function;
 mod output;
+mod running;
 mod schema;
+mod shape;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod thread;
 mod tool;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::handler::{Channel, Handler, Misconfigured, Reply, RpcError};
-use crate::rules::tool_name;
-use crate::wire::{DiscoverResult, Implementation, ListToolsResult, Request, ServerCapabilities, Tool};
+use crate::wire::{Implementation, ToolList};
 
+use entry::Entry;
+
+pub use address::ToolAddress;
 pub use arguments::NoArguments;
 pub use call::{Amount, Call, IntoTotal};
+pub use dispatch::{SuiteMessage, SuiteState};
+pub use entry::TOOL_BUSY;
 pub use error::ToolError;
+pub use function::{Blocking, IntoTool, Struct, blocking};
 pub use output::{Json, ToolOutput};
-pub use tool::{IntoTool, RegisteredTool};
+pub use spec::{ToolSpec, tool};
+pub use tool::{Tool, ToolReply};
 
 /// A server made of functions.
 ///
@@ -50,9 +72,11 @@ pub use tool::{IntoTool, RegisteredTool};
 pub struct Suite {
     info: Implementation,
     instructions: Option<String>,
-    definitions: Vec<Tool>,
-    tools: HashMap<Arc<str>, RegisteredTool>,
+    listed: ToolList,
+    tools: HashMap<Arc<str>, Arc<Entry>>,
     faults: Vec<String>,
+    warnings: Vec<String>,
+    warns: bool,
 }
 
 impl Suite {
@@ -61,9 +85,11 @@ impl Suite {
         Self {
             info: Implementation::new(name, version),
             instructions: None,
-            definitions: Vec::new(),
+            listed: ToolList::default(),
             tools: HashMap::new(),
             faults: Vec::new(),
+            warnings: Vec::new(),
+            warns: true,
         }
     }
 
@@ -81,94 +107,43 @@ impl Suite {
         self
     }
 
-    /// Registers a tool: an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`. Tools are listed in the
+    /// Registers a tool: an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`, a [`blocking`] function, a
+    /// struct that implements [`Tool`], or one of these with options, made by [`tool`](fn@tool). Tools are listed in the
     /// order of registration.
+    ///
+    /// Arguments are checked against the schema that the tool advertises before it runs (feature `json-schema`).
     #[must_use]
     pub fn tool<Kind>(mut self, name: &str, tool: impl IntoTool<Kind>) -> Self {
-        match tool.into_tool(name) {
-            Ok(tool) => self.register(tool),
-            Err(fault) => self.faults.push(format!("tool `{name}`: {fault}")),
+        match Entry::register(name, tool.into_tool()) {
+            Ok(_) if self.tools.contains_key(name) => {
+                self.fault(name, "registered twice; each name serves one tool");
+            }
+            Ok((entry, definition)) => {
+                let warnings = entry::warnings(&definition);
+                self.warnings
+                    .extend(warnings.iter().map(|warning| format!("tool `{name}`: {warning}")));
+                self.listed.push(definition);
+                self.tools.insert(Arc::clone(&entry.name), Arc::new(entry));
+            }
+            Err(faults) => faults.iter().for_each(|fault| self.fault(name, fault)),
         }
         self
     }
 
-    fn register(&mut self, tool: RegisteredTool) {
-        let name: Arc<str> = Arc::from(&*tool.definition.name);
-        if let Err(fault) = tool_name::check(&name) {
-            self.faults.push(format!("tool `{name}`: {fault}"));
-        }
-        if self.tools.contains_key(&name) {
-            self.faults.push(format!(
-                "tool `{name}`: registered twice; each name serves one tool"
-            ));
-            return;
-        }
-        self.definitions.push(tool.definition.clone());
-        self.tools.insert(name, tool);
+    /// Sets whether the [`warnings`](Suite::warnings) are traced when the supervisor starts. Default: they are.
+    #[must_use]
+    pub fn trace_warnings(mut self, on: bool) -> Self {
+        self.warns = on;
+        self
     }
 
-    fn discover(&self) -> DiscoverResult {
-        let result = DiscoverResult::new(self.capabilities());
-        match &self.instructions {
-            Some(text) => result.instructions(text.clone()),
-            None => result,
-        }
-    }
-}
-
-/// What a running request of a suite may be sent.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SuiteMessage {
-    /// A task that a tool started has ended.
-    TaskEnded,
-}
-
-impl Handler for Suite {
-    type State = ();
-    type Message = SuiteMessage;
-
-    async fn init(&self, _: &Channel<SuiteMessage>) -> Result<(), RpcError> {
-        Ok(())
+    /// What is in order and yet makes clients in use fail: names that they refuse, alternatives at the root of an input
+    /// schema, ids in outputs whose digits they lose.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
-    async fn handle_request(
-        &self,
-        request: Request,
-        channel: &Channel<SuiteMessage>,
-        (): &mut (),
-    ) -> Result<Reply, RpcError> {
-        match request {
-            Request::Discover => Ok(self.discover().into()),
-            Request::ListTools(_) => Ok(ListToolsResult::new(self.definitions.clone()).into()),
-            Request::CallTool(call) => {
-                let Some((name, tool)) = self.tools.get_key_value(&*call.name) else {
-                    return Err(RpcError::invalid_params(
-                        "unknown tool; tools/list names those that exist",
-                    ));
-                };
-                let result =
-                    (tool.call)(call.arguments, Call::new(channel.clone(), Arc::clone(name))).await?;
-                Ok(result.into())
-            }
-            other => Err(RpcError::method_not_found(other.method())),
-        }
-    }
-
-    fn capabilities(&self) -> ServerCapabilities {
-        let capabilities = ServerCapabilities::new().logging();
-        if self.tools.is_empty() {
-            capabilities
-        } else {
-            capabilities.tools(false)
-        }
-    }
-
-    fn server_info(&self) -> Option<Implementation> {
-        Some(self.info.clone())
-    }
-
-    fn check(&self) -> Result<(), Misconfigured> {
-        Misconfigured::unless_empty(self.faults.clone())
+    fn fault(&mut self, tool: &str, fault: &str) {
+        self.faults.push(format!("tool `{tool}`: {fault}"));
     }
 }

@@ -1,107 +1,142 @@
-//! A tool as the suite keeps it, and plain functions as tools.
+//! Structs as tools. A plain function is one of these with neither state nor messages.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::future::{Future, ready};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
-use crate::handler::RpcError;
-use crate::wire::{CallToolResult, Tool};
+use crate::wire::{Icon, Meta, ToolAnnotations};
 
-use super::{Call, NoArguments, ToolError, ToolOutput, arguments, schema};
+use super::{Call, ToolError, ToolOutput};
 
-pub(super) type Calling = Pin<Box<dyn Future<Output = Result<CallToolResult, RpcError>> + Send>>;
-
-/// A registered tool: what `tools/list` says of it, and how it is called.
-pub struct RegisteredTool {
-    pub(super) definition: Tool,
-    pub(super) call: Arc<dyn Fn(Map<String, Value>, Call) -> Calling + Send + Sync>,
-}
-
-/// What can be registered as a tool: an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`.
+/// A tool with a configuration, or one that stays open and answers messages of the application.
 ///
-/// `Args` is a struct that implements `serde::Deserialize` and `schemars::JsonSchema`; its doc comment is the tool's
-/// description. `Out` is a [`ToolOutput`]. The `Kind` tells the three shapes apart and is always inferred.
+/// The name is given at registration: `Suite::new(..).tool("watch", Watch { .. })`. Each call has a state of its own,
+/// and runs in an actor of its own: [`call`](Tool::call) first; if that returned [`ToolReply::Stream`], then
+/// [`handle_message`](Tool::handle_message) for each message that the application sends to the call's
+/// [`address`](Call::address).
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use ractor_mcp::prelude::*;
+/// use ractor_mcp::suite::ToolAddress;
+///
+/// /// Waits for the next parcel.
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Wait { owner: String }
+///
+/// #[derive(Default)]
+/// struct Parcels { waiting: Mutex<Vec<(String, ToolAddress<u32>)>> }
+///
+/// impl Tool for Parcels {
+///     type Args = Wait;
+///     type Output = String;
+///     type State = ();
+///     type Message = u32;
+///
+///     async fn call(&self, args: Wait, call: &Call<u32>, _: &mut ()) -> Result<ToolReply<String>, ToolError> {
+///         self.waiting.lock().map_err(|_| ToolError::new("out of order"))?.push((args.owner, call.address()));
+///         Ok(ToolReply::Stream)
+///     }
+///
+///     async fn handle_message(&self, parcel: u32, _: &Call<u32>, _: &mut ()) -> Result<ToolReply<String>, ToolError> {
+///         Ok(ToolReply::Answer(format!("parcel {parcel} arrived")))
+///     }
+/// }
+///
+/// let suite = Suite::new("post", "1.0.0").tool("wait", Parcels::default());
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be served as a tool",
+    message = "`{Self}` is not a tool",
     label = "not a tool",
-    note = "a tool is an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`:",
-    note = "`Args` is a struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`,",
-    note = "`Out` is text, a number, `Json<T>`, content blocks, or a `Result` of those,",
-    note = "and its future is `Send`: nothing like `Rc` or a `MutexGuard` may be held across an `.await`"
+    note = "a struct becomes a tool with `impl Tool for {Self}`; a plain async function is one already"
 )]
-pub trait IntoTool<Kind> {
-    /// The tool under a name.
+pub trait Tool: Send + Sync + 'static {
+    /// What it takes: a struct with `#[derive(Deserialize, JsonSchema)]`, whose doc comment is the description.
+    type Args: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// What it answers with.
+    type Output: ToolOutput + 'static;
+
+    /// What one call remembers between its callbacks; `()` for nothing. Dropped in the call's own actor, however it
+    /// ends.
+    type State: Default + Send + 'static;
+
+    /// What the application may send to a running call; [`Infallible`](std::convert::Infallible) for nothing.
+    type Message: Send + 'static;
+
+    /// Answers one call, or keeps it open with [`ToolReply::Stream`].
     ///
     /// # Errors
     ///
-    /// What is wrong with its schemas.
-    fn into_tool(self, name: &str) -> Result<RegisteredTool, String>;
+    /// Text for the model, or a protocol error asked for by name.
+    fn call(
+        &self,
+        args: Self::Args,
+        call: &Call<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = Result<ToolReply<Self::Output>, ToolError>> + Send;
+
+    /// Handles one message sent to a call that streams. The default drops it and keeps streaming.
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Tool::call); the call is answered.
+    fn handle_message(
+        &self,
+        message: Self::Message,
+        call: &Call<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = Result<ToolReply<Self::Output>, ToolError>> + Send {
+        let _ = (message, call, state);
+        ready(Ok(ToolReply::Stream))
+    }
+
+    /// Cleans up when the call ends from outside: the client left, the server drains, or the tool's time is over. The
+    /// call is closed already, and five seconds are left. It does not run after an answer, an error, a panic or a
+    /// kill; what must happen in every case belongs into the `Drop` of the state.
+    fn handle_close(
+        &self,
+        call: &Call<Self::Message>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = ()> + Send {
+        let _ = (call, state);
+        ready(())
+    }
+
+    /// Its name for people. Default: none.
+    fn title(&self) -> Option<String> {
+        None
+    }
+
+    /// What it does, for the model. Default: the doc comment of [`Args`](Tool::Args).
+    fn description(&self) -> Option<String> {
+        None
+    }
+
+    /// Hints on it. Default: none.
+    fn annotations(&self) -> Option<ToolAnnotations> {
+        None
+    }
+
+    /// Pictures of it. Default: none.
+    fn icons(&self) -> Vec<Icon> {
+        Vec::new()
+    }
+
+    /// Its `_meta`. Default: empty.
+    fn meta(&self) -> Meta {
+        Meta::new()
+    }
 }
 
-impl<F, Fut, Args, Out> IntoTool<fn(Args) -> Out> for F
-where
-    F: Fn(Args) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
-    Out: ToolOutput + 'static,
-{
-    fn into_tool(self, name: &str) -> Result<RegisteredTool, String> {
-        register::<Args, Out, _, _>(name, move |args, _| self(args))
-    }
-}
-
-impl<F, Fut, Args, Out> IntoTool<fn(Args, Call) -> Out> for F
-where
-    F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
-    Out: ToolOutput + 'static,
-{
-    fn into_tool(self, name: &str) -> Result<RegisteredTool, String> {
-        register::<Args, Out, _, _>(name, self)
-    }
-}
-
-impl<F, Fut, Out> IntoTool<fn() -> Out> for F
-where
-    F: Fn() -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Out> + Send + 'static,
-    Out: ToolOutput + 'static,
-{
-    fn into_tool(self, name: &str) -> Result<RegisteredTool, String> {
-        register::<NoArguments, Out, _, _>(name, move |_, _| self())
-    }
-}
-
-fn register<Args, Out, F, Fut>(name: &str, function: F) -> Result<RegisteredTool, String>
-where
-    F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
-    Out: ToolOutput + 'static,
-{
-    let (input, description) = schema::input::<Args>()?;
-    let mut definition = Tool::new(name, input);
-    if let Some(description) = description {
-        definition = definition.description(description);
-    }
-    if let Some(output) = Out::output_schema() {
-        definition = definition.output_schema(output);
-    }
-    let function = Arc::new(function);
-    let call = Arc::new(move |given: Map<String, Value>, call: Call| -> Calling {
-        let function = Arc::clone(&function);
-        Box::pin(async move {
-            let answer = match arguments::decode::<Args>(given) {
-                Ok(args) => function(args, call).await.into_result(),
-                Err(fault) => Err(fault),
-            };
-            answer.or_else(ToolError::into_answer)
-        })
-    });
-    Ok(RegisteredTool { definition, call })
+/// What a [`Tool`] does with a call or a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolReply<Out> {
+    /// Answers the call.
+    Answer(Out),
+    /// Keeps the call open and waits for messages.
+    Stream,
 }

@@ -88,5 +88,5 @@ pub use resources::{
 pub use result::{Complete, CustomResult, ResultBody};
 pub use subscriptions::{ListenRequest, ListenResult, SubscriptionFilter};
 pub use token::ProgressToken;
-pub use tools::{CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool};
+pub use tools::{CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool, ToolList};
 pub use version::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

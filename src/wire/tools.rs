@@ -1,6 +1,10 @@
 //! `tools/list` and `tools/call`.
 
-use serde::Serialize;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{CacheHints, Complete, Content, Icon, Meta, ToolAnnotations, cache};
@@ -76,6 +80,60 @@ pub struct ListToolsRequest {
     pub cursor: Option<String>,
 }
 
+/// The tools of a page, cheap to clone: however often a list is sent, it is written as JSON once.
+#[derive(Clone, Debug, Default)]
+pub struct ToolList(Arc<Listing>);
+
+#[derive(Clone, Debug, Default)]
+struct Listing {
+    tools: Vec<Tool>,
+    json: OnceLock<Box<RawValue>>,
+}
+
+impl ToolList {
+    /// Adds a tool behind the others.
+    pub fn push(&mut self, tool: Tool) {
+        let listing = Arc::make_mut(&mut self.0);
+        listing.tools.push(tool);
+        listing.json = OnceLock::new();
+    }
+}
+
+impl From<Vec<Tool>> for ToolList {
+    fn from(tools: Vec<Tool>) -> Self {
+        let json = OnceLock::new();
+        Self(Arc::new(Listing { tools, json }))
+    }
+}
+
+impl Deref for ToolList {
+    type Target = [Tool];
+
+    fn deref(&self) -> &[Tool] {
+        &self.0.tools
+    }
+}
+
+impl PartialEq for ToolList {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Serialize for ToolList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Listing { tools, json } = &*self.0;
+        let written = match json.get() {
+            Some(written) => written,
+            None => {
+                let written = serde_json::value::to_raw_value(tools).map_err(serde::ser::Error::custom)?;
+                json.get_or_init(|| written)
+            }
+        };
+        written.serialize(serializer)
+    }
+}
+
 /// One page of the tools.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +141,7 @@ pub struct ListToolsRequest {
 pub struct ListToolsResult {
     result_type: Complete,
     /// The tools.
-    pub tools: Vec<Tool>,
+    pub tools: ToolList,
     /// Where the next page starts; `None` ends the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -97,10 +155,10 @@ pub struct ListToolsResult {
 
 impl ListToolsResult {
     /// One page of tools, the last one.
-    pub fn new(tools: Vec<Tool>) -> Self {
+    pub fn new(tools: impl Into<ToolList>) -> Self {
         Self {
             result_type: Complete,
-            tools,
+            tools: tools.into(),
             next_cursor: None,
             cache: CacheHints::NONE,
             meta: Meta::new(),

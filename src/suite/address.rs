@@ -1,0 +1,69 @@
+//! Where to send messages to a running call of a tool.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use ractor_otp::{Address, Pid, SendError, TrySendError};
+
+use super::SuiteMessage;
+
+/// The address of a call that streams: what application code keeps to message it. Cheap to clone.
+pub struct ToolAddress<M> {
+    process: Address<SuiteMessage>,
+    messages: PhantomData<fn(M)>,
+}
+
+impl<M: Send + 'static> ToolAddress<M> {
+    pub(super) fn new(process: Address<SuiteMessage>) -> Self {
+        let messages = PhantomData;
+        Self { process, messages }
+    }
+
+    /// Sends a message; waits while the mailbox is full.
+    ///
+    /// # Errors
+    ///
+    /// When the call ends first. The message is dropped.
+    pub async fn send(&self, message: M) -> Result<(), SendError<()>> {
+        let sent = self.process.send(SuiteMessage::new(message)).await;
+        sent.map_err(|_| SendError(()))
+    }
+
+    /// Sends a message if there is room for it.
+    ///
+    /// # Errors
+    ///
+    /// When the mailbox is full or the call has ended. The message is dropped.
+    pub fn try_send(&self, message: M) -> Result<(), TrySendError<()>> {
+        let sent = self.process.try_send(SuiteMessage::new(message));
+        sent.map_err(|refused| match refused {
+            TrySendError::Full(_) => TrySendError::Full(()),
+            TrySendError::Closed(_) => TrySendError::Closed(()),
+        })
+    }
+
+    /// Whether the call takes no more messages.
+    pub fn is_closed(&self) -> bool {
+        self.process.is_closed()
+    }
+
+    /// The actor of the call.
+    pub fn pid(&self) -> Pid {
+        self.process.pid()
+    }
+}
+
+impl<M> Clone for ToolAddress<M> {
+    fn clone(&self) -> Self {
+        Self {
+            process: self.process.clone(),
+            messages: PhantomData,
+        }
+    }
+}
+
+impl<M> fmt::Debug for ToolAddress<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tool{:?}", self.process)
+    }
+}

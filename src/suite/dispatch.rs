@@ -1,0 +1,134 @@
+//! What a suite does with a request. It uses nothing that another handler could not use.
+
+use std::any::Any;
+use std::fmt;
+
+use crate::handler::{Channel, Handler, Misconfigured, Reply, RpcError};
+use crate::wire::{
+    CallToolRequest, DiscoverResult, Implementation, ListToolsResult, Request, ServerCapabilities,
+};
+
+use super::Suite;
+use super::running::Running;
+
+/// What a running request of a suite remembers: the call of a tool, if it is one.
+#[derive(Default)]
+pub struct SuiteState(Option<Box<dyn Running>>);
+
+impl fmt::Debug for SuiteState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() {
+            "SuiteState(call)"
+        } else {
+            "SuiteState"
+        })
+    }
+}
+
+/// What a running request of a suite is sent: a message for its tool, by way of a
+/// [`ToolAddress`](super::ToolAddress), or the news that a task of it has ended.
+pub struct SuiteMessage(Option<Box<dyn Any + Send>>);
+
+impl SuiteMessage {
+    pub(super) fn new(message: impl Send + 'static) -> Self {
+        Self(Some(Box::new(message)))
+    }
+
+    pub(super) fn task_ended() -> Self {
+        Self(None)
+    }
+}
+
+impl fmt::Debug for SuiteMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SuiteMessage(..)")
+    }
+}
+
+impl Suite {
+    fn discover(&self) -> DiscoverResult {
+        let result = DiscoverResult::new(self.capabilities());
+        match &self.instructions {
+            Some(text) => result.instructions(text.clone()),
+            None => result,
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequest,
+        channel: &Channel<SuiteMessage>,
+        state: &mut SuiteState,
+    ) -> Result<Reply, RpcError> {
+        let Some(tool) = self.tools.get(&*request.name) else {
+            return Err(RpcError::invalid_params(
+                "unknown tool; tools/list names those that exist",
+            ));
+        };
+        let running = state.0.insert(tool.start(channel)?);
+        running.call(request.arguments).await
+    }
+}
+
+impl Handler for Suite {
+    type State = SuiteState;
+    type Message = SuiteMessage;
+
+    async fn init(&self, _: &Channel<SuiteMessage>) -> Result<SuiteState, RpcError> {
+        Ok(SuiteState::default())
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<SuiteMessage>,
+        state: &mut SuiteState,
+    ) -> Result<Reply, RpcError> {
+        match request {
+            Request::Discover => Ok(self.discover().into()),
+            Request::ListTools(_) => Ok(ListToolsResult::new(self.listed.clone()).into()),
+            Request::CallTool(request) => self.call_tool(request, channel, state).await,
+            other => Err(RpcError::method_not_found(other.method())),
+        }
+    }
+
+    async fn handle_message(
+        &self,
+        message: SuiteMessage,
+        _: &Channel<SuiteMessage>,
+        state: &mut SuiteState,
+    ) -> Result<Reply, RpcError> {
+        match (message.0, &mut state.0) {
+            (Some(message), Some(running)) => running.handle_message(message).await,
+            _ => Ok(Reply::Stream),
+        }
+    }
+
+    async fn handle_close(&self, _: &Channel<SuiteMessage>, state: &mut SuiteState) {
+        if let Some(running) = &mut state.0 {
+            running.handle_close().await;
+        }
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        let capabilities = ServerCapabilities::new().logging();
+        if self.tools.is_empty() {
+            capabilities
+        } else {
+            capabilities.tools(false)
+        }
+    }
+
+    fn server_info(&self) -> Option<Implementation> {
+        Some(self.info.clone())
+    }
+
+    fn check(&self) -> Result<(), Misconfigured> {
+        if self.warns {
+            for warning in &self.warnings {
+                tracing::warn!(target: "ractor_mcp", "{warning}");
+            }
+        }
+        Misconfigured::unless_empty(self.faults.clone())
+    }
+}

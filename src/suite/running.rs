@@ -1,0 +1,106 @@
+//! One running call of a tool, whose types are erased: functions and structs go this one way.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::handler::{Channel, Reply, RpcError};
+
+use super::entry::{Entry, Place};
+use super::{Call, SuiteMessage, Tool, ToolError, ToolOutput, ToolReply, thread};
+
+pub(super) type Step<'a> = Pin<Box<dyn Future<Output = Result<Reply, RpcError>> + Send + 'a>>;
+
+/// A running call of a tool of any type.
+pub(super) trait Running: Send {
+    fn call(&mut self, arguments: Map<String, Value>) -> Step<'_>;
+
+    fn handle_message(&mut self, message: Box<dyn Any + Send>) -> Step<'_>;
+
+    fn handle_close(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// A running call of a tool.
+pub(super) struct Active<T: Tool> {
+    tool: Arc<T>,
+    entry: Arc<Entry>,
+    call: Call<T::Message>,
+    state: T::State,
+    place: Place,
+}
+
+impl<T: Tool> Active<T> {
+    pub(super) fn new(tool: Arc<T>, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Self {
+        let call = Call::new(channel, Arc::clone(&entry.name));
+        Self {
+            tool,
+            entry,
+            call,
+            state: T::State::default(),
+            place,
+        }
+    }
+
+    async fn answer(&mut self, arguments: Map<String, Value>) -> Result<ToolReply<T::Output>, ToolError> {
+        let args = self.entry.arguments.decode(arguments)?;
+        if self.entry.blocking {
+            self.answer_on_a_thread(args).await
+        } else {
+            self.tool.call(args, &self.call, &mut self.state).await
+        }
+    }
+
+    /// The call takes along what it needs: when it is interrupted, its thread runs on without this actor, and its place
+    /// is free only when the thread is.
+    async fn answer_on_a_thread(&mut self, args: T::Args) -> Result<ToolReply<T::Output>, ToolError> {
+        let (tool, call, place) = (Arc::clone(&self.tool), self.call.clone(), self.place.clone());
+        let mut state = std::mem::take(&mut self.state);
+        let work = move || async move {
+            let _place = place;
+            let reply = tool.call(args, &call, &mut state).await;
+            (reply, state)
+        };
+        let (reply, state) = thread::run(&self.entry.name, work).await?;
+        self.state = state;
+        reply
+    }
+
+    fn reply(&self, outcome: Result<ToolReply<T::Output>, ToolError>) -> Result<Reply, RpcError> {
+        let result = match outcome {
+            Ok(ToolReply::Stream) => return Ok(Reply::Stream),
+            Ok(ToolReply::Answer(output)) => output.into_result().or_else(ToolError::into_answer)?,
+            Err(error) => error.into_answer()?,
+        };
+        Ok(self.entry.conform(result)?.into())
+    }
+}
+
+impl<T: Tool> Running for Active<T> {
+    fn call(&mut self, arguments: Map<String, Value>) -> Step<'_> {
+        Box::pin(async move {
+            let outcome = self.answer(arguments).await;
+            self.reply(outcome)
+        })
+    }
+
+    fn handle_message(&mut self, message: Box<dyn Any + Send>) -> Step<'_> {
+        Box::pin(async move {
+            // Only this call's own address makes messages for it, so the type is always right.
+            let Ok(message) = message.downcast::<T::Message>() else {
+                return Ok(Reply::Stream);
+            };
+            let outcome = self
+                .tool
+                .handle_message(*message, &self.call, &mut self.state)
+                .await;
+            self.reply(outcome)
+        })
+    }
+
+    fn handle_close(&mut self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.tool.handle_close(&self.call, &mut self.state))
+    }
+}

@@ -1,0 +1,138 @@
+//! Time and number of calls are limited per tool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor_mcp::otp::{ExitReason, Tag};
+use ractor_mcp::prelude::*;
+use ractor_mcp::suite::TOOL_BUSY;
+use serde_json::json;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::support::{Server, call, fixture};
+
+async fn never(_: NoArguments) {
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_tool_whose_time_is_over_is_interrupted_and_says_so_to_the_model() {
+    let spec = tool(never).timeout(Duration::from_millis(50));
+    let server = Server::start(Suite::new("s", "1").tool("never", spec)).await;
+    let mut exits = server.mcp.exits();
+    let response = server.send(call("never", json!({}))).await;
+    assert_eq!(response.result()["isError"], true);
+    assert_eq!(
+        response.text(),
+        "the tool `never` did not finish within 50ms and was interrupted"
+    );
+    let exit = exits.next().await.unwrap().unwrap();
+    assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
+}
+
+#[tokio::test]
+async fn h9_what_must_not_be_cut_is_finished_after_the_time_is_over() {
+    let (told, mut tells) = mpsc::unbounded_channel();
+    let (go, gone) = tokio::sync::watch::channel(false);
+    let write = move |_: NoArguments, call: Call| {
+        let (told, mut gone) = (told.clone(), gone.clone());
+        async move {
+            call.uninterrupted(async {
+                gone.wait_for(|gone| *gone).await.unwrap();
+                told.send("finished").unwrap();
+            })
+            .await;
+            std::future::pending::<()>().await;
+        }
+    };
+    let spec = tool(write).timeout(Duration::from_millis(50));
+    let server = Server::start(Suite::new("s", "1").tool("write", spec)).await;
+    assert_eq!(
+        server.send(call("write", json!({}))).await.result()["isError"],
+        true
+    );
+    go.send(true).unwrap();
+    assert_eq!(tells.recv().await, Some("finished"));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_in_time_answers_and_its_timer_is_gone_with_it() {
+    let spec = tool(fixture::echo).timeout(Duration::from_secs(3600));
+    let server = Server::start(Suite::new("s", "1").tool("echo", spec)).await;
+    let mut exits = server.mcp.exits();
+    assert_eq!(
+        server.send(call("echo", json!({"text": "in time"}))).await.text(),
+        "in time"
+    );
+    let exit = exits.next().await.unwrap().unwrap();
+    assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::REPLY));
+}
+
+#[tokio::test]
+async fn d7_a_call_beyond_the_limit_of_its_tool_is_refused_at_once_and_may_be_sent_again() {
+    let (started, mut starts) = mpsc::unbounded_channel();
+    let gate = Arc::new(Semaphore::new(0));
+    let waits = {
+        let gate = Arc::clone(&gate);
+        move |_: NoArguments| {
+            let (started, gate) = (started.clone(), Arc::clone(&gate));
+            async move {
+                started.send(()).unwrap();
+                gate.acquire().await.unwrap().forget();
+                "done"
+            }
+        }
+    };
+    let suite = fixture::suite().tool("wait", tool(waits).max_concurrent(2));
+    let server = Server::start(suite).await;
+    let (mut one, mut two) = (server.client().await, server.client().await);
+    for client in [&mut one, &mut two] {
+        client.write(&call("wait", json!({}))).await;
+        starts.recv().await.unwrap();
+    }
+    let refused = server.send(call("wait", json!({}))).await;
+    assert_eq!((refused.status, refused.code()), (200, TOOL_BUSY));
+    let error = &refused.answer()["error"];
+    assert!(
+        error["message"].as_str().unwrap().contains("`wait` runs 2 calls"),
+        "{error}"
+    );
+    assert_eq!(error["data"]["maxConcurrent"], 2);
+    assert_eq!(
+        server
+            .send(call("echo", json!({"text": "others run"})))
+            .await
+            .text(),
+        "others run"
+    );
+
+    let request = server.await_process("request tools/call wait").await;
+    gate.add_permits(1);
+    request.join().await;
+    gate.add_permits(2);
+    assert_eq!(server.send(call("wait", json!({}))).await.text(), "done");
+    assert_eq!(one.read_response().await.text(), "done");
+    assert_eq!(two.read_response().await.text(), "done");
+}
+
+#[tokio::test]
+async fn a_call_that_crashes_or_is_killed_gives_its_place_back() {
+    async fn boom(_: NoArguments) -> String {
+        panic!("boom")
+    }
+    let suite = Suite::new("s", "1")
+        .tool("boom", tool(boom).max_concurrent(1))
+        .tool("never", tool(never).max_concurrent(1));
+    let server = Server::start(suite).await;
+    for _ in 0..3 {
+        assert_eq!(server.send(call("boom", json!({}))).await.code(), -32603);
+    }
+    for _ in 0..3 {
+        let mut client = server.client().await;
+        client.write(&call("never", json!({}))).await;
+        let request = server.await_process("request tools/call never").await;
+        request.kill();
+        assert_eq!(client.read_response().await.code(), -32603);
+        request.join().await;
+    }
+}

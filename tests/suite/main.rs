@@ -1,0 +1,12 @@
+//! Tools over the wire: how they are checked, limited, interrupted, and what their clients read.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod arguments;
+mod blocking;
+mod definition;
+mod limits;
+mod output;
+mod streaming;
+mod ui;
