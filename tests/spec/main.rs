@@ -1,0 +1,21 @@
+//! The specification as a client sees it over the wire: one file a page, each test named by its clause.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod base;
+mod cancellation;
+mod data;
+mod discover;
+mod headers;
+mod logging;
+mod meta;
+mod order;
+mod progress;
+mod schema;
+mod server;
+mod state;
+mod streaming;
+mod tools;
+mod transport;
+mod versioning;

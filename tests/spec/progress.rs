@@ -1,0 +1,80 @@
+//! Patterns: progress (PROG).
+
+use serde_json::{Value, json};
+
+use super::server;
+use crate::support::{Response, Server, call};
+
+async fn stepped(server: &Server, token: Value, steps: Value) -> Response {
+    server
+        .send(call("steps", json!({"steps": steps})).progress(token))
+        .await
+}
+
+/// The parameters of the progress notifications of a response.
+fn reported(response: &Response) -> Vec<Value> {
+    let is_progress = |message: &Value| message["method"] == "notifications/progress";
+    let messages = response.messages().into_iter().filter(is_progress);
+    messages.map(|message| message["params"].clone()).collect()
+}
+
+#[tokio::test]
+async fn prog_01_prog_02_without_a_token_nothing_is_reported() {
+    let server = server::start().await;
+    let response = server
+        .send(call("steps", json!({"steps": [{"progress": 1}]})))
+        .await;
+    assert!(!response.is_stream());
+    assert_eq!(response.text(), "NotRequested");
+}
+
+#[tokio::test]
+async fn prog_03_a_token_is_echoed_with_value_and_type_and_others_are_refused() {
+    let server = server::start().await;
+    for token in [json!("t"), json!(""), json!("7"), json!(7), json!(0), json!(-1)] {
+        let response = stepped(&server, token.clone(), json!([{"progress": 1}])).await;
+        assert_eq!(reported(&response)[0]["progressToken"], token);
+    }
+    for token in [json!(null), json!(1.5), json!(true), json!({}), json!([])] {
+        let response = stepped(&server, token.clone(), json!([])).await;
+        assert_eq!(response.code(), -32602, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn prog_04_a_25_progress_that_does_not_grow_is_dropped() {
+    let server = server::start().await;
+    let steps =
+        json!([{"progress": 1}, {"progress": 1}, {"progress": 0.5}, {"progress": 2}, {"progress": -3}]);
+    let response = stepped(&server, json!(1), steps).await;
+    let values: Vec<_> = reported(&response)
+        .iter()
+        .map(|params| params["progress"].as_f64())
+        .collect();
+    assert_eq!(values, [Some(1.0), Some(2.0)]);
+    assert_eq!(response.text(), "Delivered Dropped Dropped Delivered Dropped");
+}
+
+#[tokio::test]
+async fn prog_05_prog_06_fractions_a_missing_total_and_a_message() {
+    let server = server::start().await;
+    let steps = json!([{"progress": 0.25, "total": 1.5, "message": "a quarter"}, {"progress": 0.5}]);
+    let response = stepped(&server, json!(1), steps).await;
+    let reported = reported(&response);
+    assert_eq!(reported[0]["progress"].as_f64(), Some(0.25));
+    assert_eq!(reported[0]["total"].as_f64(), Some(1.5));
+    assert_eq!(reported[0]["message"], "a quarter");
+    assert_eq!(
+        (reported[1].get("total"), reported[1].get("message")),
+        (None, None)
+    );
+}
+
+#[tokio::test]
+async fn prog_09_a_request_with_a_token_may_get_none() {
+    let server = server::start().await;
+    let response = server
+        .send(call("echo", json!({"text": "x"})).progress(json!(1)))
+        .await;
+    assert_eq!(response.messages().len(), 1);
+}
