@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handler::{Channel, RpcError};
-use crate::rules::tool_name;
+use crate::rules::{meta_key, tool_name};
 use crate::wire::{self, CallToolResult};
 
 use super::arguments::Arguments;
@@ -70,6 +70,7 @@ impl Entry {
         let mut definition = spec.definition;
         name.clone_into(&mut definition.name);
         faults.extend(tool_name::check(name).err());
+        faults.extend(definition.meta.keys().filter_map(|key| meta_key::fault(key)));
         if spec.timeout.is_some_and(|limit| limit.is_zero()) {
             faults.push("its timeout is 0; any longer time would do".to_owned());
         }
