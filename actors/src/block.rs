@@ -229,3 +229,15 @@ impl Inbox for NoInbox {
 
     fn close(&self) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mailbox::Mailbox;
+
+    #[test]
+    fn a_block_which_is_all_that_is_left_of_a_dead_process_is_small() {
+        let size = size_of::<Block<Mailbox<u64>>>();
+        assert!(size <= 640, "{size} bytes");
+    }
+}

@@ -47,6 +47,33 @@ impl Default for DynamicOptions {
 }
 
 /// A handle on a dynamic supervisor: cheap to clone; the supervisor does not end with it.
+///
+/// ```
+/// use ractor_otp::{DynamicOptions, DynamicSupervisor, ExitReason, Me, Next, Parent, Process, SpawnOptions, Tag};
+///
+/// /// Answers one request and is done.
+/// struct Request;
+///
+/// impl Process for Request {
+///     type Message = tokio::sync::oneshot::Sender<&'static str>;
+///
+///     async fn handle(&mut self, reply: Self::Message, _: &Me<Self::Message>) -> Next {
+///         let _ = reply.send("pong");
+///         Next::Stop(Tag::REPLY.into())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = DynamicOptions { max_children: Some(100), ..DynamicOptions::default() };
+/// let requests = DynamicSupervisor::start(Parent::none(), "requests", options).await?;
+/// let request = requests.start_child("request", Request, SpawnOptions::default()).await?;
+/// let (reply, answer) = tokio::sync::oneshot::channel();
+/// request.address.send(reply).await?;
+/// assert_eq!(answer.await?, "pong");
+/// assert_eq!(request.pid.join().await, ExitReason::ShutdownWith(Tag::REPLY));
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct DynamicSupervisor {
     pid: Pid,
@@ -301,10 +328,10 @@ impl DynamicActor {
             return;
         }
         let left: Vec<Pid> = children.into_iter().filter(Pid::is_alive).collect();
-        for child in &left {
-            child.log_overdue(self.options.shutdown);
-            child.kill();
-        }
+        let (id, label, limit) = (pid.id(), pid.label(), self.options.shutdown);
+        tracing::error!(target: "ractor_otp", id, %label, children = left.len(), ?limit,
+            "children did not end in time and are killed");
+        left.iter().for_each(Pid::kill);
         let _ = timeout(KILL_WAIT, join_all(&left)).await;
         for child in left.iter().filter(|child| child.is_alive()) {
             child.leave_as_zombie();

@@ -234,3 +234,61 @@ impl<E: std::error::Error> From<E> for Crash {
         Self::error(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> [(ExitReason, &'static str); 5] {
+        [
+            (ExitReason::Normal, "normal"),
+            (ExitReason::Shutdown, "shutdown"),
+            (ExitReason::ShutdownWith(Tag::REPLY), "shutdown: reply"),
+            (ExitReason::Killed, "killed"),
+            (ExitReason::Crash(Crash::error("boom")), "crash: boom"),
+        ]
+    }
+
+    #[test]
+    fn reasons_print_serialise_and_survive_ractor() {
+        for (reason, text) in all() {
+            assert_eq!(reason.to_string(), text);
+            assert_eq!(serde_json::to_value(&reason).unwrap(), text);
+            assert_eq!(ExitReason::from_ractor(reason.to_ractor().as_deref()), reason);
+        }
+        assert_eq!(ExitReason::Normal.to_ractor(), None);
+    }
+
+    #[test]
+    fn foreign_texts_become_tags_or_what_ractor_means_by_them() {
+        assert_eq!(
+            ExitReason::from_ractor(Some("actor_task_cancelled")),
+            ExitReason::Killed
+        );
+        assert_eq!(
+            ExitReason::from_ractor(Some("Drained")).to_string(),
+            "shutdown: drained"
+        );
+        assert_eq!(
+            ExitReason::from_ractor(Some("lunch")),
+            ExitReason::ShutdownWith(Tag::new("lunch"))
+        );
+    }
+
+    #[test]
+    fn only_orderly_ends_are_clean() {
+        let clean = all().map(|(reason, _)| reason.is_clean());
+        assert_eq!(clean, [true, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_crash_says_what_kind_it_is() {
+        fn fails() -> Result<u8, Crash> {
+            Ok("x".parse::<u8>()?)
+        }
+        assert_eq!(fails().unwrap_err().kind(), CrashKind::Error);
+        let panics: [Box<dyn Any + Send>; 3] = [Box::new("text"), Box::new("text".to_owned()), Box::new(1)];
+        let messages = panics.map(|payload| Crash::from_panic(payload).to_string());
+        assert_eq!(messages, ["text", "text", "a panic whose payload is not text"]);
+    }
+}

@@ -1,7 +1,10 @@
-//! How a leaf lives: its whole life is one `handle` call of its ractor actor.
+//! How a leaf lives: its whole life is one call of its ractor actor, `post_start`.
 //!
 //! The state of the user's process is in that call's future, so that every end, a kill too, drops it in the leaf's own
 //! task, at once. ractor would move an actor state into the queue of the parent, and run nothing after a kill.
+//!
+//! `post_start` rather than `handle`, because ractor tells the parent of a start only after it: that news wakes the
+//! parent's task on this worker thread, where it would be stuck for as long as a callback blocks the thread.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -60,25 +63,24 @@ struct Leaf<P: Process> {
     pid: Pid,
 }
 
-/// The one message of that actor.
-struct Run;
+/// Nobody sends that actor anything: the mailbox of a leaf is ours.
+enum Nothing {}
 
 #[cfg(feature = "ractor-cluster")]
-impl ractor::Message for Run {}
+impl ractor::Message for Nothing {}
 
 #[cfg_attr(feature = "ractor-async-trait", ractor::async_trait)]
 impl<P: Process> Actor for Leaf<P> {
-    type Msg = Run;
+    type Msg = Nothing;
     type State = ();
     type Arguments = ();
 
-    async fn pre_start(&self, myself: ActorRef<Run>, (): ()) -> Result<(), ActorProcessingErr> {
+    async fn pre_start(&self, myself: ActorRef<Nothing>, (): ()) -> Result<(), ActorProcessingErr> {
         self.pid.block().attach(myself.get_cell());
-        myself.send_message(Run)?;
         Ok(())
     }
 
-    async fn handle(&self, myself: ActorRef<Run>, _: Run, (): &mut ()) -> Result<(), ActorProcessingErr> {
+    async fn post_start(&self, myself: ActorRef<Nothing>, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let life = lock(&self.life).take();
         let Some(life) = life else { return Ok(()) };
         match life.live().await {
@@ -92,7 +94,7 @@ impl<P: Process> Actor for Leaf<P> {
     /// A leaf has no children. Whoever links one to it by hand gets no say in its life.
     async fn handle_supervisor_evt(
         &self,
-        _: ActorRef<Run>,
+        _: ActorRef<Nothing>,
         _: SupervisionEvent,
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
@@ -193,6 +195,9 @@ where
     F: Future,
 {
     let block = me.block();
+    if let Some(reason) = block.must_exit() {
+        return Outcome::Interrupted(reason.clone());
+    }
     let whole = pin!(async {
         let mut callback = pin!(callback());
         poll_fn(|cx| {

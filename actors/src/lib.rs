@@ -60,7 +60,7 @@
 //! * **A foreign ractor parent that stops kills its children**, as ractor does it: OTP's `brutal_kill`. End the tree with
 //!   [`Pid::shutdown`] in that actor's `post_stop`.
 //! * **ractor's raw `stop` on a leaf does nothing until the leaf ends**; use [`Pid::exit`]. On a supervisor it is an
-//!   orderly shutdown.
+//!   orderly shutdown. ractor's raw `drain` is for no actor in a tree: ractor lets a draining actor outlive its parent.
 //! * **A monitor on a dead process tells its real reason**, not `noproc`.
 //! * **`terminate_child` also deletes the specification**, and a supervisor that gives up ends with a crash that names
 //!   the child, where OTP says `shutdown`.

@@ -74,9 +74,7 @@ impl<M: Send + 'static> Me<M> {
 
     /// Waits for an exit request. Of use in owned tasks and inside `uninterrupted`.
     pub async fn exiting(&self) -> ExitReason {
-        self.block()
-            .until(|block| block.request.get().or(block.exit.get()).cloned())
-            .await
+        self.pid().exiting().await
     }
 
     /// Sets what trees show behind the label.

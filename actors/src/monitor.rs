@@ -104,3 +104,56 @@ pub(crate) fn monitor<M: Send + 'static>(
     }
     reference
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{Process, SpawnOptions, spawn};
+    use crate::{Me, Next, Parent};
+
+    struct Idle;
+
+    impl Process for Idle {
+        type Message = Down;
+
+        async fn handle(&mut self, _: Down, _: &Me<Down>) -> Next {
+            Next::Receive
+        }
+    }
+
+    async fn idle() -> Address<Down> {
+        spawn(Parent::none(), "idle", Idle, SpawnOptions::default())
+            .await
+            .unwrap()
+            .address
+    }
+
+    fn entries(watcher: &Address<Down>, target: &Address<Down>) -> (usize, usize) {
+        (
+            lock(&watcher.block().owned).len(),
+            lock(&target.block().watchers).list.len(),
+        )
+    }
+
+    #[tokio::test]
+    async fn nothing_is_left_on_either_side_when_the_target_the_watcher_or_the_reference_is_gone() {
+        let (watcher, target) = (idle().await, idle().await);
+        let one = monitor(&watcher, &target.pid(), |down| down);
+        let two = monitor(&watcher, &target.pid(), |down| down);
+        assert_eq!(entries(&watcher, &target), (2, 2));
+        drop(one);
+        assert_eq!(entries(&watcher, &target), (1, 1));
+        target.pid().kill();
+        target.pid().join().await;
+        assert_eq!(entries(&watcher, &target), (0, 0));
+        drop(two);
+
+        let target = idle().await;
+        let three = monitor(&watcher, &target.pid(), |down| down);
+        assert_eq!(entries(&watcher, &target), (1, 1));
+        watcher.pid().kill();
+        watcher.pid().join().await;
+        assert_eq!(entries(&watcher, &target), (0, 0));
+        drop(three);
+    }
+}

@@ -28,7 +28,53 @@ pub enum Next {
 ///
 /// A panic in a callback, or in a destructor, ends this process with a crash and costs nothing else.
 ///
-/// ractor's raw `stop` does nothing to a leaf while it runs: end it with [`Pid::exit`] or a kill.
+/// ractor's raw `stop` does nothing to a leaf while it runs, and its raw status stays `Starting`: end a leaf with
+/// [`Pid::exit`] or a kill, and ask its pid.
+///
+/// ```
+/// use ractor_otp::{Crash, ExitReason, Me, Next, Parent, Process, SpawnOptions, spawn};
+/// use std::time::Duration;
+///
+/// /// Closes itself when nothing comes for a while.
+/// struct Room {
+///     greeted: Vec<String>,
+/// }
+///
+/// enum Message {
+///     Greet(String),
+///     Idle,
+/// }
+///
+/// impl Process for Room {
+///     type Message = Message;
+///
+///     async fn init(&mut self, me: &Me<Message>) -> Result<(), Crash> {
+///         me.send_after(Duration::from_millis(1), Message::Idle);
+///         Ok(())
+///     }
+///
+///     async fn handle(&mut self, message: Message, _: &Me<Message>) -> Next {
+///         match message {
+///             Message::Greet(name) => self.greeted.push(name),
+///             Message::Idle => return Next::Stop(ractor_otp::Tag::IDLE.into()),
+///         }
+///         Next::Receive
+///     }
+///
+///     async fn terminate(&mut self, reason: &ExitReason, _: &Me<Message>) {
+///         assert_eq!(reason.to_string(), "shutdown: idle");
+///         assert_eq!(self.greeted, ["Joe"]);
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ractor_otp::StartError> {
+/// let room = Room { greeted: Vec::new() };
+/// let room = spawn(Parent::none(), "room", room, SpawnOptions::default()).await?;
+/// assert!(room.address.send(Message::Greet("Joe".to_owned())).await.is_ok());
+/// assert!(room.pid.join().await.is_clean());
+/// # Ok(()) }
+/// ```
 pub trait Process: Sized + Send + 'static {
     /// What the process is sent. It need not be `Sync`, nor a `ractor::Message`.
     type Message: Send + 'static;

@@ -54,7 +54,7 @@ impl Pid {
     }
 
     /// Waits for a killed process, but not for ever.
-    pub(crate) async fn ended_after_kill(&self) -> Ended {
+    async fn ended_after_kill(&self) -> Ended {
         if let Ok(reason) = timeout(KILL_WAIT, self.join()).await {
             return Ended::Exited(reason);
         }
@@ -68,7 +68,7 @@ impl Pid {
             "a killed process does not end: it blocks its thread and is left behind as a zombie");
     }
 
-    pub(crate) fn log_overdue(&self, limit: Duration) {
+    fn log_overdue(&self, limit: Duration) {
         tracing::error!(target: "ractor_otp", id = self.id(), label = %self.label(), ?limit,
             "a process did not end in time and is killed");
     }

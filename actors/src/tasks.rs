@@ -148,6 +148,11 @@ impl Owned {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Takes everything out and takes nothing more in.
     pub(crate) fn close(&mut self) -> Vec<Belonging> {
         self.closed = true;

@@ -13,7 +13,7 @@ use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::TokioTimer;
 use tokio::time::timeout;
 
-use crate::request::Phase;
+use crate::request::{Drain, Phase};
 
 use super::preface::{self, Version};
 use super::stall::Stalling;
@@ -47,7 +47,7 @@ where
     let io = Stalling::new(io, limits.write_stall, caller.stalled.clone());
     let first = tokio::select! {
         first = timeout(limits.first_byte, preface::read(io)) => first,
-        () = drain.reached(Phase::Closing) => return,
+        () = closing(&drain, &caller) => return,
     };
     let Ok(Ok((version, io))) = first else {
         tracing::debug!(target: "ractor_mcp", "the connection sent nothing");
@@ -60,12 +60,22 @@ where
         async move { Ok::<_, Infallible>(endpoint.answer(request, &caller).await) }
     });
     let ended = match version {
-        Version::Http1 => http1(io, service, &limits, drain.reached(Phase::Closing)).await,
-        Version::Http2 => http2(io, service, &limits, drain.reached(Phase::Closing), &known).await,
+        Version::Http1 => http1(io, service, &limits, closing(&drain, &known)).await,
+        Version::Http2 => http2(io, service, &limits, closing(&drain, &known), &known).await,
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.
         tracing::debug!(target: "ractor_mcp", %error, "the connection ended early");
+    }
+}
+
+/// Resolves when the connection is to close as soon as its last response is written: at the end of a drain, or when its
+/// supervisor was asked to exit.
+async fn closing(drain: &Drain, caller: &Caller) {
+    let supervisor = caller.parent.pid();
+    tokio::select! {
+        () = drain.reached(Phase::Closing) => {}
+        _ = supervisor.exiting() => {}
     }
 }
 

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
@@ -16,6 +17,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::http::{self, Caller, Endpoint, Socket};
 
 use super::listener::Port;
+
+/// How long hyper may take to write what the last request left, when the connection is ended from above.
+const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// Starts the supervisor of an accepted connection; the permit is held until the connection ends.
 pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) {
@@ -76,6 +80,7 @@ where
 {
     let options = DynamicOptions {
         shutdown: endpoint.limits().close_time,
+        linger: LAST_WRITE,
         ..DynamicOptions::default()
     };
     let connection = parent.start_supervisor(label, options).await?;

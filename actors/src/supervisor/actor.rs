@@ -99,7 +99,11 @@ impl Actor for SupervisorActor {
     ) -> Result<(), ActorProcessingErr> {
         self.pid().block().attach(myself.get_cell());
         if let Err(error) = self.start_all(specs).await {
-            self.pid().finish(ExitReason::Crash(Crash::init(&error)));
+            let reason = self
+                .pid()
+                .exit_requested()
+                .unwrap_or_else(|| Crash::init(&error).into());
+            self.pid().finish(reason);
             return Err(Box::new(error));
         }
         if self.pid().exit_requested().is_some() {

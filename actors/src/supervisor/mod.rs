@@ -44,6 +44,35 @@ pub struct SupervisorOptions {
 ///
 /// When the restarts become too many, the supervisor ends its children in reverse order and itself with a crash that
 /// says which child was to blame, so that its own supervisor restarts it, or its [`Pid::join`] tells.
+///
+/// ```
+/// use ractor_otp::{
+///     ChildSpec, Ended, ExitReason, Me, Next, Parent, Process, Restart, Shutdown, Supervisor, SupervisorOptions,
+/// };
+///
+/// struct Worker;
+///
+/// impl Process for Worker {
+///     type Message = String;
+///
+///     async fn handle(&mut self, _: String, _: &Me<String>) -> Next {
+///         Next::Receive
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ractor_otp::StartError> {
+/// let children = vec![
+///     ChildSpec::process("first", || Worker),
+///     ChildSpec::process("second", || Worker).restart(Restart::Transient),
+/// ];
+/// let root = Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children).await?;
+/// root.start_child(ChildSpec::process("third", || Worker)).await?;
+/// assert_eq!(root.pid().tree().to_string(), "root\n├─ first\n├─ second\n└─ third");
+/// let ended = root.pid().shutdown(Shutdown::Infinity).await;
+/// assert_eq!(ended, Ended::Exited(ExitReason::Shutdown));
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct Supervisor {
     pid: Pid,

@@ -56,6 +56,9 @@ impl Drop for Bomb {
     }
 }
 
+/// What a probe runs for a test.
+pub type Work = Box<dyn FnOnce(&Me<Do>) + Send>;
+
 /// What a probe is told to do.
 pub enum Do {
     /// Write this down.
@@ -75,7 +78,7 @@ pub enum Do {
     /// Block the thread until the other side speaks or is gone.
     Block(std::sync::mpsc::Receiver<()>),
     /// Run this.
-    Run(Box<dyn FnOnce(&Me<Do>) + Send>),
+    Run(Work),
 }
 
 impl Do {

@@ -295,7 +295,7 @@ async fn join_resolves_when_the_process_is_out_of_its_parents_list() {
         .start_child("p", Probe::new("p", &log), SpawnOptions::default())
         .await
         .unwrap();
-    assert_eq!(parent.pid().children(), [child.pid.clone()]);
+    assert_eq!(parent.pid().children(), std::slice::from_ref(&child.pid));
     assert_eq!(child.pid.parent().as_ref(), Some(parent.pid()));
     child.address.send(Do::Stop(ExitReason::Normal)).await.unwrap();
     child.pid.join().await;
@@ -315,4 +315,27 @@ fn the_end_of_the_runtime_is_a_kill() {
     drop(runtime);
     assert_eq!(child.pid.exit_reason(), Some(ExitReason::Killed));
     assert_eq!(book.rest(), ["p init", "p dropped"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_test_kit_says_what_it_waited_for_in_vain() {
+    let (log, _book) = book();
+    let child = start(Probe::new("p", &log)).await;
+    child.pid.started().await.unwrap();
+    let error = ractor_otp::testing::await_exit(&child.pid)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        format!("{}: waited 5s for its end, found:\nprobe", child.pid)
+    );
+    let error = ractor_otp::testing::await_children(&child.pid, 2)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        format!("{}: waited 5s for 2 children, found:\nprobe", child.pid)
+    );
 }

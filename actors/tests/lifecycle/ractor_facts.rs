@@ -1,7 +1,7 @@
 //! What this crate rests on in ractor. A version that changes one of these fails here first.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, ActorStatus, SpawnErr, SupervisionEvent};
@@ -14,7 +14,9 @@ use crate::common::{Book, Log, OnDrop, book};
 struct Raw {
     log: Log,
     /// Held up by this in `post_stop`.
-    post_stop: std::sync::Mutex<Option<oneshot::Receiver<()>>>,
+    post_stop: Mutex<Option<oneshot::Receiver<()>>>,
+    /// Held up by this in `post_start`; an error sent ends the actor with it.
+    post_start: Mutex<Option<oneshot::Receiver<Result<(), ExitReason>>>>,
     _value: OnDrop,
 }
 
@@ -35,7 +37,8 @@ impl Raw {
     fn new(log: &Log) -> Self {
         Self {
             log: log.clone(),
-            post_stop: Default::default(),
+            post_stop: Mutex::default(),
+            post_start: Mutex::default(),
             _value: OnDrop("value dropped", log.clone()),
         }
     }
@@ -43,7 +46,16 @@ impl Raw {
     fn with_post_stop(log: &Log) -> (Self, oneshot::Sender<()>) {
         let (go, wait) = oneshot::channel();
         let raw = Self {
-            post_stop: std::sync::Mutex::new(Some(wait)),
+            post_stop: Mutex::new(Some(wait)),
+            ..Self::new(log)
+        };
+        (raw, go)
+    }
+
+    fn with_post_start(log: &Log) -> (Self, oneshot::Sender<Result<(), ExitReason>>) {
+        let (go, wait) = oneshot::channel();
+        let raw = Self {
+            post_start: Mutex::new(Some(wait)),
             ..Self::new(log)
         };
         (raw, go)
@@ -63,6 +75,16 @@ impl Actor for Raw {
     async fn pre_start(&self, myself: ActorRef<Tell>, (): ()) -> Result<OnDrop, ActorProcessingErr> {
         myself.send_message(Tell::Note("sent in pre_start"))?;
         Ok(OnDrop("state dropped", self.log.clone()))
+    }
+
+    async fn post_start(&self, _: ActorRef<Tell>, _: &mut OnDrop) -> Result<(), ActorProcessingErr> {
+        let wait = self.post_start.lock().unwrap().take();
+        if let Some(wait) = wait {
+            self.write("post_start");
+            let _cut = OnDrop("post_start over", self.log.clone());
+            wait.await.unwrap()?;
+        }
+        Ok(())
     }
 
     async fn post_stop(&self, _: ActorRef<Tell>, _: &mut OnDrop) -> Result<(), ActorProcessingErr> {
@@ -109,6 +131,7 @@ impl Actor for Raw {
         _: &mut OnDrop,
     ) -> Result<(), ActorProcessingErr> {
         match event {
+            SupervisionEvent::ActorStarted(_) => self.write("started"),
             SupervisionEvent::ActorTerminated(_, state, reason) => {
                 self.write(format!("terminated {reason:?}, state: {}", state.is_some()));
             }
@@ -130,6 +153,7 @@ async fn family() -> (ActorRef<Tell>, Book, ActorRef<Tell>, Book) {
     let (log, mut child_book) = book();
     let (child, _) = parent.spawn_linked(None, Raw::new(&log), ()).await.unwrap();
     child_book.expect(&["sent in pre_start"]).await;
+    parent_book.expect(&["started"]).await;
     (parent, parent_book, child, child_book)
 }
 
@@ -180,6 +204,7 @@ async fn an_aborted_task_is_reported_as_cancelled_and_the_actor_value_is_dropped
     let (log, mut child_book) = book();
     let (_child, task) = parent.spawn_linked(None, Raw::new(&log), ()).await.unwrap();
     child_book.expect(&["sent in pre_start"]).await;
+    parent_book.expect(&["started"]).await;
     task.abort();
     parent_book
         .expect(&["terminated Some(\"actor_task_cancelled\"), state: false"])
@@ -255,7 +280,7 @@ async fn in_post_stop_children_are_alive_and_new_ones_refused() {
     let (child, _) = parent.spawn_linked(None, Raw::new(&log), ()).await.unwrap();
     parent_book.expect(&["sent in pre_start"]).await;
     parent.stop(None);
-    parent_book.expect(&["post_stop"]).await;
+    parent_book.expect(&["started", "post_stop"]).await;
     assert_eq!(child.get_status(), ActorStatus::Running);
     assert_eq!(parent.get_children().len(), 1);
     let late = parent.spawn_linked(None, Raw::new(&log), ()).await;
@@ -364,4 +389,78 @@ async fn pre_start_runs_in_the_task_of_the_spawner_and_a_failure_is_told_to_it_a
     assert!(error.downcast_ref::<ExitReason>().is_some());
     assert_eq!(in_spawner.load(Ordering::SeqCst), 1);
     assert_eq!(parent_book.rest(), [""; 0]);
+}
+
+/// A parent, and a child that is held up in `post_start`.
+async fn starting() -> (
+    ActorRef<Tell>,
+    Book,
+    ActorRef<Tell>,
+    Book,
+    oneshot::Sender<Result<(), ExitReason>>,
+) {
+    let (parent, parent_book, _, _) = family().await;
+    let (log, mut child_book) = book();
+    let (raw, go) = Raw::with_post_start(&log);
+    let (child, _) = parent.spawn_linked(None, raw, ()).await.unwrap();
+    child_book.expect(&["post_start"]).await;
+    (parent, parent_book, child, child_book, go)
+}
+
+#[tokio::test]
+async fn in_post_start_an_actor_is_linked_and_its_parent_is_not_told_of_the_start() {
+    let (parent, mut parent_book, child, _, go) = starting().await;
+    assert_eq!(
+        child.try_get_supervisor().map(|cell| cell.get_id()),
+        Some(parent.get_id())
+    );
+    assert_eq!(child.get_status(), ActorStatus::Starting);
+    tokio::task::yield_now().await;
+    assert_eq!(parent_book.rest(), [""; 0]);
+    go.send(Ok(())).unwrap();
+    parent_book.expect(&["started"]).await;
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_post_start_and_then_wins_over_messages() {
+    let (_parent, mut parent_book, child, mut child_book, go) = starting().await;
+    child.stop(Some("shutdown: reply".into()));
+    tokio::task::yield_now().await;
+    assert_eq!(child_book.rest(), [""; 0]);
+    go.send(Ok(())).unwrap();
+    child_book.expect(&["post_start over", "post_stop"]).await;
+    parent_book
+        .expect(&["started", "terminated Some(\"shutdown: reply\"), state: true"])
+        .await;
+}
+
+#[tokio::test]
+async fn a_kill_interrupts_post_start_and_no_state_is_kept() {
+    let (_parent, mut parent_book, child, mut child_book, _go) = starting().await;
+    child.kill();
+    child_book.expect(&["post_start over"]).await;
+    parent_book
+        .expect(&["terminated Some(\"killed\"), state: false"])
+        .await;
+    assert!(!child_book.rest().contains(&"post_stop".to_owned()));
+}
+
+#[tokio::test]
+async fn an_error_of_post_start_reaches_the_parent_typed() {
+    let (_parent, mut parent_book, _child, _child_book, go) = starting().await;
+    go.send(Err(ExitReason::Shutdown)).unwrap();
+    parent_book.expect(&["failed shutdown, typed: true"]).await;
+}
+
+#[tokio::test]
+async fn a_parent_that_ends_kills_a_child_in_post_start() {
+    for end in [
+        |parent: &ActorRef<Tell>| parent.stop(None),
+        |parent: &ActorRef<Tell>| parent.kill(),
+    ] {
+        let (parent, _, child, mut child_book, _go) = starting().await;
+        end(&parent);
+        child_book.expect(&["post_start over"]).await;
+        ended(&child).await;
+    }
 }

@@ -160,7 +160,7 @@ async fn a_dead_or_ending_supervisor_takes_nobody() {
         add(&supervisor, "late", &log).await.unwrap_err(),
         StartError::NoProc
     );
-    assert_eq!(book.rest(), ["slow dropped", "late dropped", "late dropped"]);
+    assert_eq!(book.rest(), ["late dropped", "slow dropped", "late dropped"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,7 +16,6 @@ mod isolation;
 mod observe;
 mod order;
 mod restart;
-mod waits;
 mod zombie;
 
 use ractor_otp::{ChildSpec, Parent, Supervisor, SupervisorOptions};
