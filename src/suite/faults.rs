@@ -22,16 +22,20 @@ pub(super) fn describe(validator: &Validator, schema: &Value, value: &Value) -> 
             "they do not fit the schema, and hold more than {SEARCHED} values, too many to say where"
         );
     }
-    let mut told = Vec::new();
+    let mut teller = Teller {
+        schema,
+        value,
+        told: Vec::new(),
+    };
     for error in validator.iter_errors(value) {
-        tell(&error, schema, &mut told);
-        if told.len() > TOLD {
-            told.truncate(TOLD);
-            told.push("more faults like these".to_owned());
+        teller.tell(&error);
+        if teller.told.len() > TOLD {
+            teller.told.truncate(TOLD);
+            teller.told.push("more faults like these".to_owned());
             break;
         }
     }
-    match told.as_slice() {
+    match teller.told.as_slice() {
         [one] => one.clone(),
         many => many
             .iter()
@@ -51,30 +55,102 @@ fn count(value: &Value, left: usize) -> usize {
     }
 }
 
-/// Adds what one error says; of a group of alternatives, what is wrong with the one that was meant.
-fn tell(error: &ValidationError<'_>, schema: &Value, told: &mut Vec<String>) {
-    if told.len() > TOLD {
-        return;
-    }
-    match error.kind() {
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            if let Some(options) = constants(context) {
-                told.push(at(
-                    error,
-                    &format!("found {}, expected one of {options}", shown(error.instance())),
-                ));
-            } else if let Some(meant) = meant(context, error.instance_path()) {
-                meant.iter().for_each(|inner| tell(inner, schema, told));
-            } else {
-                let count = context.len();
-                let found = shown(error.instance());
-                told.push(at(
-                    error,
-                    &format!("found {found}, which fits none of the {count} alternatives"),
-                ));
-            }
+/// Gathers what is wrong.
+struct Teller<'a> {
+    schema: &'a Value,
+    value: &'a Value,
+    told: Vec<String>,
+}
+
+impl Teller<'_> {
+    /// Adds what one error says; of a group of alternatives, what is wrong with the one that was meant.
+    fn tell(&mut self, error: &ValidationError<'_>) {
+        if self.told.len() > TOLD {
+            return;
         }
-        _ => told.push(at(error, &sentence(error, schema))),
+        let (Kind::AnyOf { context } | Kind::OneOfNotValid { context }) = error.kind() else {
+            self.told.push(at(error, &self.sentence(error)));
+            return;
+        };
+        let found = shown(error.instance());
+        if let Some(options) = constants(context) {
+            self.told
+                .push(at(error, &format!("found {found}, expected one of {options}")));
+        } else if let Some(meant) = meant(context, error.instance_path()) {
+            meant.iter().for_each(|inner| self.tell(inner));
+        } else {
+            let count = context.len();
+            self.told.push(at(
+                error,
+                &format!("found {found}, which fits none of the {count} alternatives"),
+            ));
+        }
+    }
+
+    /// What was found and what would do.
+    fn sentence(&self, error: &ValidationError<'_>) -> String {
+        let found = shown(error.instance());
+        let expected = match error.kind() {
+            Kind::Type { kind } => return wrong_type(error.instance(), &types(kind)),
+            Kind::Required { property } => return format!("{} is missing", quoted(property)),
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                return self.unknown(unexpected, error);
+            }
+            Kind::FalseSchema => return self.refused(error),
+            Kind::Enum { options } => format!("one of {}", list(options)),
+            Kind::Constant { expected_value } => clamp(&expected_value.to_string()),
+            Kind::Minimum { limit } => format!("at least {limit}"),
+            Kind::Maximum { limit } => format!("at most {limit}"),
+            Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
+            Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+            Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+            Kind::MinLength { limit } => format!("at least {limit} characters"),
+            Kind::MaxLength { limit } => format!("at most {limit} characters"),
+            Kind::Pattern { pattern } => format!("text that matches `{}`", clamp(pattern)),
+            Kind::MinItems { limit } => return format!("expected at least {limit} items"),
+            Kind::MaxItems { limit } => return format!("expected at most {limit} items"),
+            Kind::UniqueItems => return "expected items that all differ".to_owned(),
+            _ => return clamp(&error.masked_with("the value").to_string()),
+        };
+        format!("found {found}, expected {expected}")
+    }
+
+    /// Names that are not known, beside those that are.
+    fn unknown(&self, unexpected: &[String], error: &ValidationError<'_>) -> String {
+        let names = |names: &mut dyn Iterator<Item = &String>| {
+            clamp(
+                &names
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            )
+        };
+        let found = names(&mut unexpected.iter());
+        let parent = error
+            .schema_path()
+            .as_str()
+            .rsplit_once('/')
+            .map(|(parent, _)| parent);
+        let known = parent.and_then(|parent| self.schema.pointer(parent)?.get("properties")?.as_object());
+        match known {
+            Some(known) if !known.is_empty() => {
+                format!("{found} is unknown; known are {}", names(&mut known.keys()))
+            }
+            _ => format!("{found} is unknown; nothing of the kind is taken"),
+        }
+    }
+
+    /// What a schema refuses that takes nothing. Of `additionalProperties: false` without `properties` the error has the
+    /// place of the object and the value of one member.
+    fn refused(&self, error: &ValidationError<'_>) -> String {
+        let instance: &Value = error.instance();
+        match self.value.pointer(error.instance_path().as_str()) {
+            Some(Value::Object(members)) if members.values().any(|member| member == instance) => {
+                let names: Vec<_> = members.keys().cloned().collect();
+                self.unknown(&names, error)
+            }
+            _ => format!("found {}, and nothing is taken here", shown(instance)),
+        }
     }
 }
 
@@ -119,34 +195,6 @@ fn meant<'c>(
     }
 }
 
-/// What was found and what would do.
-fn sentence(error: &ValidationError<'_>, schema: &Value) -> String {
-    let found = shown(error.instance());
-    let expected = match error.kind() {
-        Kind::Type { kind } => return wrong_type(error.instance(), &types(kind)),
-        Kind::Required { property } => return format!("{} is missing", quoted(property)),
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            return unknown(unexpected, error, schema);
-        }
-        Kind::FalseSchema => return refused(error, schema),
-        Kind::Enum { options } => format!("one of {}", list(options)),
-        Kind::Constant { expected_value } => clamp(&expected_value.to_string()),
-        Kind::Minimum { limit } => format!("at least {limit}"),
-        Kind::Maximum { limit } => format!("at most {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
-        Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
-        Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::Pattern { pattern } => format!("text that matches `{}`", clamp(pattern)),
-        Kind::MinItems { limit } => return format!("expected at least {limit} items"),
-        Kind::MaxItems { limit } => return format!("expected at most {limit} items"),
-        Kind::UniqueItems => return "expected items that all differ".to_owned(),
-        _ => return clamp(&error.masked_with("the value").to_string()),
-    };
-    format!("found {found}, expected {expected}")
-}
-
 fn wrong_type(instance: &Value, expected: &str) -> String {
     match instance {
         Value::String(text)
@@ -165,42 +213,6 @@ fn types(kind: &TypeKind) -> String {
             let names: Vec<_> = several.iter().map(|one| one.to_string()).collect();
             names.join(" or ")
         }
-    }
-}
-
-/// Names that are not known, beside those that are.
-fn unknown(unexpected: &[String], error: &ValidationError<'_>, schema: &Value) -> String {
-    let names = |names: &mut dyn Iterator<Item = &String>| {
-        clamp(
-            &names
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(", "),
-        )
-    };
-    let found = names(&mut unexpected.iter());
-    let parent = error
-        .schema_path()
-        .as_str()
-        .rsplit_once('/')
-        .map(|(parent, _)| parent);
-    let known = parent.and_then(|parent| schema.pointer(parent)?.get("properties")?.as_object());
-    match known {
-        Some(known) if !known.is_empty() => {
-            format!("{found} is unknown; known are {}", names(&mut known.keys()))
-        }
-        _ => format!("{found} is unknown; nothing of the kind is taken"),
-    }
-}
-
-/// What a schema refuses that takes nothing: all members of an object without `properties`, or one value.
-fn refused(error: &ValidationError<'_>, schema: &Value) -> String {
-    match &**error.instance() {
-        Value::Object(members) if error.schema_path().as_str().ends_with("/additionalProperties") => {
-            let names: Vec<_> = members.keys().cloned().collect();
-            unknown(&names, error, schema)
-        }
-        value => format!("found {}, and nothing is taken here", shown(value)),
     }
 }
 
