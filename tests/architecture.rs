@@ -1,5 +1,6 @@
 //! The floors: a module of `src/` uses lower floors only, and none of its own floor beside it.
 #![allow(missing_docs)]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -83,10 +83,10 @@ impl<M: Send + 'static> Channel<M> {
         message: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
         let Some(token) = &self.exchange.context.meta.progress_token else {
-            return self.sent(self.exchange.unless_closed(Sent::NotRequested));
+            return self.sent(self.exchange.unless_closed(Sent::NotRequested)).await;
         };
         if self.exchange.context.is_listen() || !self.exchange.progress_grows(progress) {
-            return self.sent(self.exchange.unless_closed(Sent::Dropped));
+            return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
         }
         let notification = ServerNotification::progress(
             token.clone(),
@@ -94,7 +94,7 @@ impl<M: Send + 'static> Channel<M> {
             total.into(),
             message.into().map(str::to_owned),
         );
-        self.sent(self.exchange.send(&notification).await)
+        self.sent(self.exchange.send(&notification).await).await
     }
 
     /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03).
@@ -109,13 +109,13 @@ impl<M: Send + 'static> Channel<M> {
         logger: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
         let Some(wanted) = self.exchange.context.meta.log_level else {
-            return self.sent(self.exchange.unless_closed(Sent::NotRequested));
+            return self.sent(self.exchange.unless_closed(Sent::NotRequested)).await;
         };
         if level < wanted || self.exchange.context.is_listen() {
-            return self.sent(self.exchange.unless_closed(Sent::Dropped));
+            return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
         }
         let notification = ServerNotification::message(level, data.into(), logger.into().map(str::to_owned));
-        self.sent(self.exchange.send(&notification).await)
+        self.sent(self.exchange.send(&notification).await).await
     }
 
     /// Sends any notification on this response.
@@ -133,9 +133,9 @@ impl<M: Send + 'static> Channel<M> {
     ) -> Result<Sent, Closed> {
         let notification = notification.into();
         if self.exchange.context.is_listen() {
-            self.sent(self.exchange.tell(notification).await)
+            self.sent(self.exchange.tell(notification).await).await
         } else {
-            self.sent(self.exchange.send(&notification).await)
+            self.sent(self.exchange.send(&notification).await).await
         }
     }
 
@@ -145,17 +145,17 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub async fn start_stream(&self) -> Result<(), Closed> {
-        self.sent(self.exchange.offer(Event::Open).await)
+        self.sent(self.exchange.offer(Event::Open).await).await
     }
 
     /// A client that takes nothing for the stall time has its request ended.
-    fn sent<T>(&self, sent: Result<T, Unsent>) -> Result<T, Closed> {
-        sent.map_err(|unsent| {
-            if let Unsent::Stalled = unsent {
-                self.me.pid().exit(ExitReason::ShutdownWith(Tag::STALLED));
-            }
-            Closed
-        })
+    async fn sent<T>(&self, sent: Result<T, Unsent>) -> Result<T, Closed> {
+        if let Err(Unsent::Stalled) = sent {
+            self.me.pid().exit(ExitReason::ShutdownWith(Tag::STALLED));
+            // The exit comes first, not what the handler would reply to the error.
+            tokio::task::yield_now().await;
+        }
+        sent.map_err(|_| Closed)
     }
 
     /// Answers the request now, and lets the handler go on working. Whatever it returns later is not sent.

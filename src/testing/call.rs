@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::failure::Asked;
 use super::line::Line;
-use super::reading::{Lost, Reading, Responding};
+use super::reading::{Lost, Reading};
 use super::{TestClient, TestResponse, events};
 
-/// A request that was sent and whose response is still read. It has a connection for itself; dropping it in the middle
-/// is [`hang_up`](TestCall::hang_up).
+/// A request that was sent. Its response is read as it comes, whether or not the test looks at it, unless the test makes
+/// the client [`stall`](TestCall::stall). It has a connection for itself; dropping it in the middle is
+/// [`hang_up`](TestCall::hang_up).
 #[must_use = "dropping a call hangs up"]
 pub struct TestCall {
     client: TestClient,
@@ -24,13 +25,13 @@ pub struct TestCall {
 }
 
 impl TestCall {
-    pub(super) fn new(client: TestClient, asked: Asked, line: Line, responding: Responding) -> Self {
+    pub(super) fn new(client: TestClient, asked: Asked, line: Line, reading: Reading) -> Self {
         Self {
             client,
             asked,
             connection: line.connection.clone(),
             line: Some(line),
-            reading: Reading::new(responding),
+            reading,
             seen: Vec::new(),
         }
     }

@@ -1,11 +1,12 @@
 //! A response as it comes in: head, then events or one JSON object, then the end of the body or of the connection.
-
-use std::pin::Pin;
+//!
+//! A task of its own reads, as a real client does: a response that the test does not look at holds up nobody.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::events::Events;
 
@@ -14,7 +15,11 @@ use super::events::Events;
 #[error("the connection ended before the response was whole: {0}")]
 pub struct Lost(String);
 
-pub(super) type Responding = Pin<Box<dyn Future<Output = hyper::Result<http::Response<Incoming>>> + Send>>;
+impl From<hyper::Error> for Lost {
+    fn from(error: hyper::Error) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Status and headers.
 #[derive(Clone, Debug)]
@@ -30,70 +35,90 @@ impl Head {
     }
 }
 
+/// What has come in, and what will.
 pub(super) struct Reading {
-    state: State,
-    events: Events,
+    pieces: UnboundedReceiver<Result<Piece, Lost>>,
+    head: Option<Head>,
+    lost: Option<Lost>,
 }
 
-enum State {
-    Sent(Responding),
-    Body(Head, Incoming),
-    Whole(Head),
-    Lost(Lost),
+enum Piece {
+    Head(Head),
+    /// An event as it was written, or the whole body if it is no stream.
+    Text(String),
 }
 
 impl Reading {
-    pub(super) fn new(responding: Responding) -> Self {
+    pub(super) fn new<R>(response: R) -> Self
+    where
+        R: Future<Output = hyper::Result<http::Response<Incoming>>> + Send + 'static,
+    {
+        let (sender, pieces) = unbounded_channel();
+        tokio::spawn(async move {
+            if let Err(lost) = read(response, &sender).await {
+                // Nobody listens once the test has let go of the call.
+                let _ = sender.send(Err(lost));
+            }
+        });
         Self {
-            state: State::Sent(responding),
-            events: Events::default(),
+            pieces,
+            head: None,
+            lost: None,
         }
     }
 
     pub(super) async fn head(&mut self) -> Result<&Head, Lost> {
-        if let State::Sent(responding) = &mut self.state {
-            self.state = match responding.await {
-                Ok(response) => {
-                    let (parts, body) = response.into_parts();
-                    let (status, headers) = (parts.status, parts.headers);
-                    State::Body(Head { status, headers }, body)
-                }
-                Err(error) => State::Lost(lost(&error)),
-            };
+        if self.head.is_none()
+            && let Some(Piece::Head(head)) = self.piece().await?
+        {
+            self.head = Some(head);
         }
-        match &self.state {
-            State::Body(head, _) | State::Whole(head) => Ok(head),
-            State::Lost(lost) => Err(lost.clone()),
-            State::Sent(_) => Err(Lost("no response".to_owned())),
-        }
+        self.head.as_ref().ok_or_else(|| Lost("no response".to_owned()))
     }
 
     /// The next event as it was written, or the whole body if it is no stream; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<String>, Lost> {
-        let is_stream = self.head().await?.is_stream();
-        loop {
-            if is_stream && let Some(event) = self.events.next() {
-                return Ok(Some(event));
-            }
-            let State::Body(head, body) = &mut self.state else {
-                return self.head().await.map(|_| None);
-            };
-            match body.frame().await {
-                Some(Ok(frame)) => frame.into_data().iter().for_each(|data| self.events.push(data)),
-                Some(Err(error)) => self.state = State::Lost(lost(&error)),
-                None => {
-                    self.state = State::Whole(head.clone());
-                    return match self.events.rest() {
-                        rest if rest.is_empty() => Ok(None),
-                        rest if is_stream => Err(Lost(format!("its last event is cut: {rest:?}"))),
-                        whole => Ok(Some(whole)),
-                    };
-                }
-            }
+        self.head().await?;
+        Ok(self.piece().await?.and_then(|piece| match piece {
+            Piece::Text(text) => Some(text),
+            Piece::Head(_) => None,
+        }))
+    }
+
+    async fn piece(&mut self) -> Result<Option<Piece>, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
         }
+        let piece = self.pieces.recv().await.transpose();
+        self.lost = piece.as_ref().err().cloned();
+        piece
     }
 }
 
-fn lost(error: &hyper::Error) -> Lost {
-    Lost(error.to_string())
+async fn read<R>(response: R, pieces: &UnboundedSender<Result<Piece, Lost>>) -> Result<(), Lost>
+where
+    R: Future<Output = hyper::Result<http::Response<Incoming>>>,
+{
+    let (parts, mut body) = response.await?.into_parts();
+    let (status, headers) = (parts.status, parts.headers);
+    let head = Head { status, headers };
+    let is_stream = head.is_stream();
+    // As above: nobody listens any more.
+    let put = |piece| drop(pieces.send(Ok(piece)));
+    put(Piece::Head(head));
+    let mut events = Events::default();
+    while let Some(frame) = body.frame().await {
+        frame?.into_data().iter().for_each(|data| events.push(data));
+        while is_stream && let Some(event) = events.next() {
+            put(Piece::Text(event));
+        }
+    }
+    match events.rest() {
+        rest if rest.is_empty() => Ok(()),
+        rest if is_stream => Err(Lost(format!("its last event is cut: {rest:?}"))),
+        whole => {
+            put(Piece::Text(whole));
+            Ok(())
+        }
+    }
 }

@@ -16,6 +16,7 @@ use crate::wire::{LogLevel, PROTOCOL_VERSION, keys};
 
 use super::client::header;
 use super::failure::Asked;
+use super::reading::Reading;
 use super::{TestCall, TestClient, TestResponse};
 
 /// A request, a notification or any POST, not sent yet. Awaiting it sends it and waits for its answer;
@@ -155,8 +156,8 @@ impl TestRequest {
         let mut line = self.client.line(&self.asked).await;
         let (client, asked) = (self.client.clone(), self.asked.clone());
         // hyper hands it to the connection's task now; the future is only for the answer.
-        let response = Box::pin(line.sender.send_request(self.build()));
-        TestCall::new(client, asked, line, response)
+        let reading = Reading::new(line.sender.send_request(self.build()));
+        TestCall::new(client, asked, line, reading)
     }
 
     fn build(self) -> http::Request<Full<Bytes>> {
