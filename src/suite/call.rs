@@ -1,10 +1,14 @@
 //! What a running tool knows of its call, and what it can send meanwhile.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
+use ractor_otp::Crash;
 use serde_json::Value;
 
 use crate::handler::{Channel, Closed, Principal, Sent};
@@ -91,12 +95,20 @@ impl Call {
     /// Starts a task that belongs to this call and ends with it. A panic in it is traced with the tool's name.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let tool = Arc::clone(&self.tool);
-        self.channel.spawn(task, move |ended| {
-            if let Err(crash) = ended {
+        // Told by the task itself, since a call that is answered meanwhile reads no more messages.
+        let watched = async move {
+            let mut task = pin!(task);
+            let polled = poll_fn(
+                |cx| match catch_unwind(AssertUnwindSafe(|| task.as_mut().poll(cx))) {
+                    Ok(poll) => poll.map(Ok),
+                    Err(payload) => Poll::Ready(Err(Crash::from_panic(payload))),
+                },
+            );
+            if let Err(crash) = polled.await {
                 tracing::error!(target: "ractor_mcp", %tool, %crash, "a task of the tool failed");
             }
-            SuiteMessage::TaskEnded
-        });
+        };
+        self.channel.spawn(watched, |_| SuiteMessage::TaskEnded);
     }
 
     /// Runs a future that neither a client that leaves nor a drain cuts: the end of the call waits for it.
