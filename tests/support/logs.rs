@@ -1,10 +1,15 @@
 //! What a server traces, for the tests that judge it.
 
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use tracing::subscriber::DefaultGuard;
+use tracing::Dispatch;
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
 use tracing_subscriber::fmt::MakeWriter;
+
+/// With one subscriber in the process, `tracing` asks whichever thread meets an event first whether anybody listens, and
+/// keeps the answer for all threads. With two it asks the subscribers.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
 /// The trace of everything on this thread, from its creation on: of a whole test, if its runtime has one thread.
 #[derive(Clone, Default)]
@@ -13,6 +18,7 @@ pub struct Logs(Arc<Mutex<Vec<u8>>>);
 impl Logs {
     /// Records until the guard is dropped. `level` is the least severe that is recorded.
     pub fn record(level: tracing::Level) -> (Self, DefaultGuard) {
+        LazyLock::force(&SECOND);
         let logs = Self::default();
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(level)
