@@ -42,7 +42,8 @@
 //!
 //! # Features
 //!
-//! `suite` (default): functions as tools. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
+//! `suite` (default): functions as tools. `json-schema` (default): arguments and structured output are checked against
+//! the advertised schemas; without it only serde refuses what does not fit. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
 //! names, which change its traits for a whole build: whoever turns one on turns ours on too.
 
 mod handler;
