@@ -4,7 +4,7 @@ use ractor_mcp::prelude::*;
 use ractor_mcp::suite::ToolSpec;
 use serde_json::{Map, Value, json};
 
-pub fn contact() -> ToolSpec {
+pub(crate) fn contact() -> ToolSpec {
     async fn noted(_: Map<String, Value>) -> &'static str {
         "Noted."
     }

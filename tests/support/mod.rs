@@ -1,5 +1,5 @@
 //! What the test binaries share: a server on a port of its own, and a client that writes exactly the bytes it is told.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, unused_imports)]
 
 pub mod client;
 pub mod fixture;
