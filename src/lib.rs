@@ -43,7 +43,10 @@
 //!
 //! # Features
 //!
-//! `suite` (default): functions as tools. `testing`: the test kit, for dev-dependencies. `ractor-async-trait` and `ractor-cluster` mirror ractor's features of those
+//! `http2` (default): HTTP/2 with prior knowledge. `suite` (default): functions as tools. `json-schema` (default):
+//! arguments and structured output are checked against the advertised schemas; without it only serde refuses what does
+//! not fit. `testing`: the test kit, for dev-dependencies. `ractor-async-trait` and `ractor-cluster` mirror ractor's
+//! features of those
 //! names, which change its traits for a whole build: whoever turns one on turns ours on too.
 
 mod handler;

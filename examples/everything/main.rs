@@ -3,6 +3,7 @@
 mod content;
 mod failures;
 mod progress;
+mod schema;
 
 use ractor_mcp::prelude::*;
 
@@ -27,6 +28,7 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .tool("test_streaming_elicitation", progress::streaming)
         .tool("test_logging_tool", progress::logging)
         .tool("slow", progress::slow)
+        .tool("json_schema_2020_12_tool", schema::contact())
         .tool("echo", content::echo);
     let mcp = McpSupervisor::start(suite).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());

@@ -38,6 +38,7 @@ impl<T: Tool> IntoTool<Struct> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoTool<ToolSpec> for ToolSpec {
     fn into_tool(self) -> ToolSpec {
         self
@@ -116,6 +117,7 @@ pub fn blocking<F>(function: F) -> Blocking<F> {
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking<F>(F);
 
+#[diagnostic::do_not_recommend]
 impl<F, Args, Out> IntoTool<fn(Args) -> Out> for Blocking<F>
 where
     F: Fn(Args) -> Out + Send + Sync + 'static,
@@ -127,6 +129,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, Args, Out> IntoTool<fn(Args, Call) -> Out> for Blocking<F>
 where
     F: Fn(Args, Call) -> Out + Send + Sync + 'static,
@@ -138,6 +141,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, Out> IntoTool<fn() -> Out> for Blocking<F>
 where
     F: Fn() -> Out + Send + Sync + 'static,

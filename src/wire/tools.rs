@@ -250,3 +250,23 @@ impl CallToolResult {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn p3_a_list_is_written_once_for_all_its_clones_and_anew_when_it_grows() {
+        let mut list = ToolList::default();
+        list.push(Tool::new("a", json!({"type": "object"})));
+        let clone = list.clone();
+        let written = serde_json::to_string(&clone).unwrap();
+        assert_eq!(written, r#"[{"name":"a","inputSchema":{"type":"object"}}]"#);
+        assert!(list.0.json.get().is_some(), "written by the clone");
+        list.push(Tool::new("b", json!({"type": "object"})));
+        assert!(serde_json::to_string(&list).unwrap().contains(r#""name":"b""#));
+        assert_eq!(serde_json::to_string(&clone).unwrap(), written);
+    }
+}
