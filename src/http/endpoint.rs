@@ -122,19 +122,7 @@ impl Endpoint {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        match self.admit(head, body, caller).await {
-            Ok(response) => response,
-            Err(refusal) => {
-                tracing::debug!(
-                    target: "ractor_mcp",
-                    status = refusal.status.as_u16(),
-                    code = refusal.error.code,
-                    reason = %refusal.error.message,
-                    "request refused"
-                );
-                refuse(refusal)
-            }
-        }
+        self.admit(head, body, caller).await.unwrap_or_else(refuse)
     }
 
     async fn admit<B>(&self, head: Parts, body: B, caller: &Caller) -> Result<Response<ResponseBody>, Refusal>
@@ -346,6 +334,13 @@ pub(crate) fn unavailable() -> Response<ResponseBody> {
 }
 
 fn refuse(refusal: Refusal) -> Response<ResponseBody> {
+    tracing::debug!(
+        target: "ractor_mcp",
+        status = refusal.status.as_u16(),
+        code = refusal.error.code,
+        reason = %refusal.error.message,
+        "request refused"
+    );
     let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()));
     let headers = response.headers_mut();
     match refusal.status {
