@@ -9,6 +9,7 @@
 //! | `connect.rs` | the hooks around a request, [`Denied`] |
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
+//! | `contained.rs` | code of the application outside of callbacks: a panic costs nothing else |
 //! | `context.rs` | what is known of a request before user code runs |
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
@@ -16,6 +17,7 @@
 mod change;
 mod channel;
 mod connect;
+mod contained;
 mod context;
 mod error;
 mod grant;
@@ -33,6 +35,7 @@ pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
+pub(crate) use contained::contained;
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;

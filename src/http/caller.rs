@@ -1,14 +1,12 @@
 //! Step 2 of a request: who calls. The application's `connect` hook runs here, before the body is read, caught and timed.
 
-use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
 use http::request::Parts;
 use tokio::time::timeout;
 
-use crate::handler::{Challenge, Connect, ConnectRequest, Denied, Principal};
-use crate::request::contained;
+use crate::handler::{Challenge, Connect, ConnectRequest, Denied, Principal, contained};
 use crate::rules::challenge::Bearer;
 use crate::rules::errors::Refusal;
 
@@ -33,15 +31,15 @@ impl Gate {
             return Ok(Principal::anonymous());
         };
         let request = ConnectRequest::new(head.headers.clone(), head.extensions.clone(), peer);
-        let asking = contained(AssertUnwindSafe(async { connect.call(request).await }));
+        let asking = contained(async { connect.call(request).await });
         let denied = match timeout(self.time, asking).await {
-            Ok(Some(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= SystemTime::now()) => {
+            Ok(Ok(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= SystemTime::now()) => {
                 Denied::invalid_token("the token has expired")
             }
-            Ok(Some(Ok(principal))) => return Ok(principal),
-            Ok(Some(Err(denied))) => denied,
-            Ok(None) => {
-                tracing::error!(target: "ractor_mcp", "the connect hook panicked");
+            Ok(Ok(Ok(principal))) => return Ok(principal),
+            Ok(Ok(Err(denied))) => denied,
+            Ok(Err(crash)) => {
+                tracing::error!(target: "ractor_mcp", %crash, "the connect hook panicked");
                 return Err(Refusal::hook_failed());
             }
             Err(_) => {

@@ -1,4 +1,6 @@
 //! A client that stops reading: a write that makes no progress for the stall time fails, whatever carries it.
+//!
+//! On TCP the system keeps the same time (`TCP_USER_TIMEOUT`) and may be first to give up: its error means the same.
 
 use std::io;
 use std::pin::Pin;
@@ -41,17 +43,24 @@ impl<IO> Stalling<IO> {
     fn limited<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if progress.is_ready() {
             self.waiting = None;
-            return progress;
+            return self.noticed(progress);
         }
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
         if waiting.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
-        self.stalled.0.store(true, Ordering::Release);
-        Poll::Ready(Err(io::Error::new(
+        self.noticed(Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
             "the client has stopped reading",
-        )))
+        ))))
+    }
+
+    /// Whichever call meets the error first is the only one that sees which it was.
+    fn noticed<T>(&self, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if matches!(&progress, Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::TimedOut) {
+            self.stalled.0.store(true, Ordering::Release);
+        }
+        progress
     }
 }
 
@@ -61,7 +70,8 @@ impl<IO: Read + Unpin> Read for Stalling<IO> {
         cx: &mut Context<'_>,
         buf: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(cx, buf)
+        let read = Pin::new(&mut self.io).poll_read(cx, buf);
+        self.noticed(read)
     }
 }
 

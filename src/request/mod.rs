@@ -8,7 +8,6 @@
 //! | `registry.rs` | which streams are told of what |
 //! | `admission.rs` | how many streams there may be, of whom |
 //! | `changes.rs` | the changes that a stream has yet to tell |
-//! | `contained.rs` | code of the application outside of actors: a panic costs nothing else |
 //! | `slots.rs` | how many requests may run at once |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
 //! | `spawn.rs` | the one place where the handler's type is erased |
@@ -17,7 +16,6 @@
 
 mod admission;
 mod changes;
-mod contained;
 mod drain;
 mod outbox;
 mod process;
@@ -27,7 +25,6 @@ mod spawn;
 mod stream;
 
 pub(crate) use admission::{Place, StreamCaps};
-pub(crate) use contained::contained;
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use outbox::{Nowhere, Outbox, OutboxLimits, Outgoing};
 pub use registry::Topic;

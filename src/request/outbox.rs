@@ -362,6 +362,7 @@ mod tests {
     const LIMITS: OutboxLimits = OutboxLimits {
         messages: 2,
         bytes: 10,
+        patience: Duration::from_secs(1),
     };
 
     fn message(length: usize) -> Event {
@@ -369,10 +370,7 @@ mod tests {
     }
 
     fn answer() -> Answer {
-        Answer {
-            status: http::StatusCode::OK,
-            body: Bytes::from_static(b"{}"),
-        }
+        Answer::new(http::StatusCode::OK, Bytes::from_static(b"{}"))
     }
 
     async fn next(outbox: &Outbox) -> Outgoing {

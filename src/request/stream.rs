@@ -3,7 +3,6 @@
 //! All of it belongs to the state of the stream's actor and goes with it, however it ends.
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -13,11 +12,10 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::handler::{Authorize, Change, Event, Grant, Noted, Principal, Sink};
+use crate::handler::{Authorize, Change, Event, Grant, Noted, Principal, Sink, contained};
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
 use super::admission::{Admission, Admitted, StreamCaps};
-use super::contained;
 use super::registry::{Entry, Registry};
 
 /// The limits of one stream.
@@ -218,9 +216,9 @@ impl Subscriber {
     /// Asks the application, and notes what it allows. Closed on failure: no answer allows nothing.
     async fn authorize(&self, authorize: &Authorize, uris: Vec<Arc<str>>, limit: Duration) {
         let asked = uris.iter().map(|uri| uri.to_string()).collect();
-        let asking = contained(AssertUnwindSafe(async { authorize(asked).await }));
+        let asking = contained(async { authorize(asked).await });
         match timeout(limit, asking).await {
-            Ok(Some(allowed)) => {
+            Ok(Ok(allowed)) => {
                 for uri in uris
                     .into_iter()
                     .filter(|uri| allowed.iter().any(|allowed| **allowed == **uri))
@@ -228,8 +226,8 @@ impl Subscriber {
                     self.sink.note(Change::Resource(uri));
                 }
             }
-            Ok(None) => {
-                tracing::error!(target: "ractor_mcp", "the authorization of resources panicked: none is told")
+            Ok(Err(crash)) => {
+                tracing::error!(target: "ractor_mcp", %crash, "the authorization of resources panicked: none is told")
             }
             Err(_) => {
                 tracing::error!(target: "ractor_mcp", ?limit, "the authorization of resources took too long: none is told");

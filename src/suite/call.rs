@@ -11,7 +11,7 @@ use std::time::Duration;
 use ractor_otp::{Down, MonitorRef, Pid, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 
-use crate::handler::{Channel, Closed, Principal, Sent};
+use crate::handler::{Channel, Closed, Principal, Sent, contained};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
 use super::{SuiteMessage, ToolAddress};
@@ -101,12 +101,13 @@ impl<M: Send + 'static> Call<M> {
     /// Starts a task that belongs to this call and ends with it. A panic in it is traced with the tool's name.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let tool = Arc::clone(&self.tool);
-        self.channel.spawn(task, move |ended| {
-            if let Err(crash) = ended {
+        // Told by the task itself, since a call that is answered meanwhile reads no more messages.
+        let watched = async move {
+            if let Err(crash) = contained(task).await {
                 tracing::error!(target: "ractor_mcp", %tool, %crash, "a task of the tool failed");
             }
-            SuiteMessage::task_ended()
-        });
+        };
+        self.channel.spawn(watched, |_| SuiteMessage::task_ended());
     }
 
     /// What application code uses to message this call while it streams: typed, clonable, bounded.

@@ -1,4 +1,5 @@
 //! The specification as a client sees it over the wire: one file a page, each test named by its clause.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 #[path = "../support/mod.rs"]
 mod support;

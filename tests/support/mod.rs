@@ -1,18 +1,22 @@
 //! What the test binaries share: a server on a port of its own, and a client that writes exactly the bytes it is told.
 #![allow(dead_code, missing_docs, unreachable_pub, unused_imports)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 pub mod client;
 pub mod fixture;
+pub mod logs;
 pub mod mirror;
 pub mod request;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ractor_mcp::otp::{Pid, Tree};
+use ractor_mcp::otp::{ExitEvent, ExitFeed, Pid, Tree};
 use ractor_mcp::{Handler, McpSupervisor, Options};
+use tokio::task::JoinHandle;
 
 pub use client::{Client, Response};
+pub use ractor_mcp::Summary;
 pub use request::{Post, call, listen_tools, meta, notification, request};
 
 /// A server on a port that the system chose.
@@ -27,10 +31,14 @@ impl Server {
     }
 
     pub async fn start_with(handler: impl Handler, options: Options) -> Self {
+        Self::start_on("127.0.0.1:0", handler, options).await
+    }
+
+    pub async fn start_on(address: &str, handler: impl Handler, options: Options) -> Self {
         let mcp = McpSupervisor::start_with(handler, options)
             .await
             .expect("the server starts");
-        let addr = mcp.listen("127.0.0.1:0").await.expect("the port opens").addr();
+        let addr = mcp.listen(address).await.expect("the port opens").addr();
         Self { mcp, addr }
     }
 
@@ -74,6 +82,22 @@ fn find(pid: &Pid, label: &str) -> Option<Pid> {
         return Some(pid.clone());
     }
     pid.children().iter().find_map(|child| find(child, label))
+}
+
+/// The next end of a request; other actors do not count.
+pub async fn next_request(exits: &mut ExitFeed) -> ExitEvent {
+    loop {
+        let exit = exits.next().await.expect("an exit").expect("none was missed");
+        if exit.label.starts_with("request ") {
+            return exit;
+        }
+    }
+}
+
+/// Shuts a server down while the test goes on.
+pub fn shut_down(server: &Server, deadline: Duration) -> JoinHandle<Summary> {
+    let mcp = server.mcp.clone();
+    tokio::spawn(async move { mcp.shutdown(deadline).await })
 }
 
 /// Waits for something that happens in other tasks; fails after ten seconds.

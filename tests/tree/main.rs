@@ -12,9 +12,12 @@ mod support;
 
 mod caller;
 mod crash;
+mod destructors;
 mod disconnect;
 mod embed;
 mod kit;
+#[cfg(feature = "http2")]
+mod http2;
 mod linked;
 mod requests;
 mod restart;

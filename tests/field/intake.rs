@@ -1,0 +1,212 @@
+//! Bad input: heads, media types, sizes and slowness (E13, E15, E16, E19).
+
+use std::time::Duration;
+
+use ractor_mcp::Options;
+use serde_json::json;
+
+use crate::support::{Post, Server, call, fixture, next_request, request};
+
+fn echo() -> Post {
+    call("echo", json!({"text": "x"}))
+}
+
+#[tokio::test]
+async fn e13_header_and_body_disagree_or_a_header_is_missing_or_repeated() {
+    let server = Server::start(fixture::suite()).await;
+    let mut exits = server.mcp.exits();
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let unversioned = |post: Post| post.with_meta(version, json!(null));
+    for (what, post, code) in [
+        (
+            "another method",
+            echo().header("Mcp-Method", "tools/list"),
+            -32020,
+        ),
+        (
+            "method in capitals",
+            echo().header("Mcp-Method", "Tools/Call"),
+            -32020,
+        ),
+        ("two names", echo().another("Mcp-Name", "echo"), -32020),
+        ("two methods", echo().another("Mcp-Method", "tools/call"), -32020),
+        (
+            "two versions",
+            echo().another("MCP-Protocol-Version", "2026-07-28"),
+            -32020,
+        ),
+        ("version header only", unversioned(echo()), -32602),
+        (
+            "_meta version only",
+            echo().without("MCP-Protocol-Version"),
+            -32020,
+        ),
+        (
+            "two versions that differ",
+            echo().with_meta(version, json!("2025-11-25")),
+            -32020,
+        ),
+    ] {
+        let refused = server.send(post).await;
+        assert_eq!((refused.status, refused.code()), (400, code), "{what}");
+    }
+    let equal = echo()
+        .with_meta(version, json!("2030-01-01"))
+        .header("MCP-Protocol-Version", "2030-01-01");
+    let refused = server.send(equal).await;
+    assert_eq!((refused.status, refused.code()), (400, -32022));
+    assert_eq!(
+        refused.answer()["error"]["data"]["supported"],
+        json!(["2026-07-28"])
+    );
+    server.send(echo().header("mcp-NAME", "echo").id("3")).await;
+    assert_eq!(
+        next_request(&mut exits).await.label,
+        "request tools/call echo #3",
+        "no other request ran"
+    );
+}
+
+#[tokio::test]
+async fn e15_what_is_acceptable_is_served() {
+    let server = Server::start(fixture::suite()).await;
+    let (json, sse) = (Some("application/json"), Some("text/event-stream"));
+    for (accept, status, content_type) in [
+        ("*/*", 200, json),
+        ("application/*", 200, json),
+        ("application/json", 200, json),
+        ("APPLICATION/JSON; q=0.1", 200, json),
+        ("text/event-stream", 200, sse),
+        ("application/json;q=0, text/event-stream", 200, sse),
+        ("text/*", 200, sse),
+        ("text/html", 406, json),
+        ("application/json;q=0", 406, json),
+    ] {
+        let response = server.send(echo().header("Accept", accept)).await;
+        assert_eq!(
+            (response.status, response.header("content-type")),
+            (status, content_type),
+            "{accept}"
+        );
+        if status == 200 {
+            assert_eq!(response.text(), "x", "{accept}");
+        }
+    }
+    assert_eq!(server.send(echo().without("Accept")).await.text(), "x");
+    let lines = echo()
+        .header("Accept", "text/html")
+        .another("Accept", "text/event-stream");
+    assert!(server.send(lines).await.is_stream(), "several lines are one list");
+}
+
+#[tokio::test]
+async fn e16_the_media_type_alone_decides() {
+    let server = Server::start(fixture::suite()).await;
+    for (content_type, status) in [
+        ("Application/JSON; charset=\"UTF-8\"", 200),
+        ("application/json;charset=utf-8", 200),
+        ("application/json; profile=x", 200),
+        ("application/json;charset=utf-16", 415),
+        ("text/plain", 415),
+        ("application/jsonx", 415),
+        ("", 415),
+    ] {
+        let response = server.send(echo().header("Content-Type", content_type)).await;
+        assert_eq!(response.status, status, "{content_type:?}");
+    }
+    assert_eq!(server.send(echo().without("Content-Type")).await.status, 200);
+}
+
+fn small() -> Options {
+    Options::new()
+        .max_body(4096)
+        .body_time(Duration::from_millis(200))
+}
+
+#[tokio::test]
+async fn e19_a_chunked_body_without_end_is_cut_at_the_limit() {
+    let server = Server::start_with(fixture::suite(), small()).await;
+    let mut client = server.client().await;
+    client
+        .write(&echo().header("Transfer-Encoding", "chunked").body(""))
+        .await;
+    let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
+    for _ in 0..5 {
+        client.write_bytes(chunk.as_bytes()).await;
+    }
+    let refused = client.read_response().await;
+    assert_eq!((refused.status, refused.code()), (413, -32600));
+    assert_eq!(refused.header("connection"), Some("close"));
+    client.read_to_end().await;
+}
+
+#[tokio::test]
+async fn e19_a_declared_length_beyond_the_limit_is_refused_before_the_body() {
+    let server = Server::start_with(fixture::suite(), small()).await;
+    for length in ["10000000000", "4097"] {
+        let mut client = server.client().await;
+        client
+            .write(&echo().header("Content-Length", length).body(""))
+            .await;
+        assert_eq!(client.read_response().await.status, 413, "{length}");
+        client.read_to_end().await;
+    }
+}
+
+#[tokio::test]
+async fn e19_a_body_of_exactly_the_limit_is_served() {
+    let padded = |bytes: usize| {
+        let post = echo();
+        let padding = " ".repeat(bytes - post.body.len());
+        let body = [post.body.clone(), padding.into_bytes()].concat();
+        post.body(body)
+    };
+    let server = Server::start_with(fixture::suite(), small()).await;
+    assert_eq!(server.send(padded(4096)).await.text(), "x");
+    assert_eq!(server.send(padded(4097)).await.status, 413);
+}
+
+#[tokio::test]
+async fn e19_a_trickled_body_is_408() {
+    let server = Server::start_with(fixture::suite(), small()).await;
+    let mut client = server.client().await;
+    client
+        .write(&echo().header("Content-Length", "100").body("{"))
+        .await;
+    let refused = client.read_response().await;
+    assert_eq!((refused.status, refused.code()), (408, -32600));
+    client.read_to_end().await;
+}
+
+#[tokio::test]
+async fn e19_a_body_that_ends_early_runs_nothing() {
+    use tokio::io::AsyncWriteExt;
+    let server = Server::start(fixture::suite()).await;
+    let mut exits = server.mcp.exits();
+    let mut client = server.client().await;
+    client.write(&echo().header("Content-Length", "5000")).await;
+    client.socket.shutdown().await.expect("the write side closes");
+    client.read_to_end().await;
+    server.await_no_process("connection 1").await;
+    server.send(echo().id("3")).await;
+    assert_eq!(next_request(&mut exits).await.label, "request tools/call echo #3");
+}
+
+#[tokio::test]
+async fn a_silent_connect_and_a_slow_head_are_closed() {
+    let time = Duration::from_millis(100);
+    let options = Options::new().first_byte_time(time).head_time(time);
+    let server = Server::start_with(fixture::suite(), options).await;
+    let mut silent = server.client().await;
+    assert!(silent.read_to_end().await.is_empty());
+    let mut slow = server.client().await;
+    slow.write_bytes(b"POST /mcp HT").await;
+    slow.read_to_end().await;
+    let mut kept = server.client().await;
+    assert_eq!(kept.send(&request("tools/list", json!({}))).await.status, 200);
+    assert!(
+        kept.read_to_end().await.is_empty(),
+        "an idle connection is closed"
+    );
+    server.await_no_process("connection 1").await;
+}

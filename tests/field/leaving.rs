@@ -1,0 +1,221 @@
+//! Streaming, SSE, disconnects: clients that leave (A1, A6, D11, H4, H9).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor_mcp::otp::{ExitReason, Tag};
+use ractor_mcp::prelude::*;
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{Notify, Semaphore, mpsc};
+
+use crate::support::{Client, Post, Server, call, eventually, fixture};
+
+fn long() -> Post {
+    call("slow", json!({"ms": 60_000}))
+}
+
+fn gone() -> ExitReason {
+    ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
+}
+
+/// The tree is as large as before, within the second that the cases give.
+async fn shrinks_to(server: &Server, size: usize) {
+    let shrinking = eventually("everything is released", || {
+        (server.tree().size() <= size).then_some(())
+    });
+    tokio::time::timeout(Duration::from_secs(1), shrinking)
+        .await
+        .unwrap_or_else(|_| panic!("not within a second:\n{}", server.tree()));
+}
+
+#[tokio::test]
+async fn a1_client_leaves_after_the_head() {
+    // The stream opens by silence, so that no event has been sent when the client has read the head.
+    let options = Options::new().keep_alive(Duration::from_millis(50));
+    let wait = |_: NoArguments| std::future::pending::<()>();
+    let server = Server::start_with(Suite::new("waits", "1").tool("wait", wait), options).await;
+    let baseline = server.tree().size();
+    let mut client = server.client().await;
+    client.write(&call("wait", json!({}))).await;
+    assert!(client.read_head().await.is_stream());
+    let running = server.await_process("request tools/call wait").await;
+    client.reset();
+    assert_eq!(running.join().await, gone());
+    shrinks_to(&server, baseline).await;
+}
+
+#[tokio::test]
+async fn a6_closed_while_the_handler_is_pending_and_no_body_was_sent() {
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    client.write(&long().json_only()).await;
+    let running = server.await_process("request ").await;
+    drop(client);
+    assert_eq!(running.join().await, gone());
+}
+
+#[tokio::test]
+async fn a6_closed_while_a_tool_reports_without_pause() {
+    let chatter = |_: NoArguments, call: Call| async move {
+        for step in 0_u64.. {
+            call.progress(step, None, None).await?;
+        }
+        Ok::<_, ToolError>("never")
+    };
+    let server = Server::start(Suite::new("chatty", "1").tool("chatter", chatter)).await;
+    let mut client = server.client().await;
+    client.write(&call("chatter", json!({})).progress(json!(1))).await;
+    client.read_head().await;
+    client.read_event().await.expect("progress");
+    let running = server.await_process("request ").await;
+    client.reset();
+    running.join().await;
+    server.await_no_process("connection 1").await;
+}
+
+#[tokio::test]
+async fn a6_a_client_that_shuts_down_only_its_write_side_is_gone() {
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    client.write(&long()).await;
+    let running = server.await_process("request ").await;
+    client.socket.shutdown().await.expect("the write side closes");
+    assert_eq!(running.join().await, gone());
+}
+
+/// What stands in the read buffer must not hide that the client has left.
+#[tokio::test]
+async fn a6_bytes_after_the_request_do_not_hide_that_the_client_left() {
+    let server = Server::start(fixture::suite()).await;
+    let pipelined = long().to_bytes("127.0.0.1");
+    for stray in [&b"\r\n"[..], b"x", &pipelined] {
+        for reset in [false, true] {
+            let mut client = server.client().await;
+            client.write(&long()).await;
+            let running = server.await_process("request ").await;
+            client.write_bytes(stray).await;
+            if reset {
+                client.reset();
+            } else {
+                drop(client);
+            }
+            assert_eq!(running.join().await, gone(), "{stray:?}, reset: {reset}");
+            server.await_no_process("connection 1").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn d11_a_mass_of_clients_that_leave_at_once_leaves_nothing_behind() {
+    let options = Options::new().max_in_flight(1000, 100);
+    let server = Server::start_with(fixture::suite(), options).await;
+    let baseline = server.tree().size();
+    let mut clients = Vec::new();
+    for _ in 0..200 {
+        let mut client = server.client().await;
+        client.write(&long().progress(json!(1))).await;
+        clients.push(client);
+    }
+    // A connection and a request each.
+    eventually("all run", || {
+        (server.tree().size() == baseline + 400).then_some(())
+    })
+    .await;
+    clients.into_iter().for_each(Client::reset);
+    eventually("everything is released", || {
+        (server.tree().size() == baseline).then_some(())
+    })
+    .await;
+    assert_eq!(
+        server.send(call("echo", json!({"text": "here"}))).await.text(),
+        "here"
+    );
+}
+
+/// A tool that says that it runs, waits to be let go on, and then has an effect.
+fn effects() -> (Suite, mpsc::UnboundedReceiver<()>, Arc<Notify>, Arc<Semaphore>) {
+    let (started, starts) = mpsc::unbounded_channel();
+    let (go, done) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+    let tool = {
+        let (go, done) = (Arc::clone(&go), Arc::clone(&done));
+        move |_: NoArguments, call: Call| {
+            let (started, go, done) = (started.clone(), Arc::clone(&go), Arc::clone(&done));
+            async move {
+                call.progress(1, None, None).await?;
+                started.send(()).expect("the test listens");
+                go.notified().await;
+                done.add_permits(1);
+                Ok::<_, ToolError>("done")
+            }
+        }
+    };
+    (Suite::new("effects", "1").tool("effect", tool), starts, go, done)
+}
+
+async fn h4_leaves(post: Post, read: impl AsyncFnOnce(&mut Client)) {
+    let (suite, mut starts, go, done) = effects();
+    let server = Server::start(suite).await;
+    let mut client = server.client().await;
+    client.write(&post).await;
+    starts.recv().await.expect("the tool runs");
+    read(&mut client).await;
+    let running = server.await_process("request ").await;
+    drop(client);
+    assert_eq!(running.join().await, gone());
+    go.notify_waiters();
+    server.await_no_process("connection 1").await;
+    assert_eq!(done.available_permits(), 0, "the side effect must not happen");
+}
+
+#[tokio::test]
+async fn h4_leaving_cancels_in_json_mode() {
+    h4_leaves(call("effect", json!({})).json_only(), async |_| ()).await;
+}
+
+#[tokio::test]
+async fn h4_leaving_cancels_a_stream_before_its_first_event_is_read() {
+    h4_leaves(call("effect", json!({})).progress(json!(1)), async |_| ()).await;
+}
+
+#[tokio::test]
+async fn h4_leaving_cancels_a_stream_after_its_first_event() {
+    let read = async |client: &mut Client| {
+        client.read_head().await;
+        client.read_event().await.expect("progress");
+    };
+    h4_leaves(call("effect", json!({})).progress(json!(1)), read).await;
+}
+
+#[tokio::test]
+async fn h9_a_shielded_write_is_finished_and_answers_nobody() {
+    let (started, mut starts) = mpsc::unbounded_channel();
+    let (go, written) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+    let tool = {
+        let (go, written) = (Arc::clone(&go), Arc::clone(&written));
+        move |_: NoArguments, call: Call| {
+            let (started, go, written) = (started.clone(), Arc::clone(&go), Arc::clone(&written));
+            async move {
+                call.uninterrupted(async {
+                    started.send(()).expect("the test listens");
+                    go.notified().await;
+                    written.add_permits(1);
+                })
+                .await;
+                "written"
+            }
+        }
+    };
+    let server = Server::start(Suite::new("shield", "1").tool("write", tool)).await;
+    let mut client = server.client().await;
+    client.write(&call("write", json!({}))).await;
+    starts.recv().await.expect("the tool runs");
+    let running = server.await_process("request ").await;
+    client.socket.shutdown().await.expect("the client leaves");
+    eventually("the exit request", || running.exit_requested()).await;
+    go.notify_one();
+    let ended = running.join().await;
+    assert_eq!(written.available_permits(), 1);
+    assert!(matches!(ended, ExitReason::ShutdownWith(_)), "{ended}");
+    assert!(client.read_to_end().await.is_empty(), "no response is sent");
+}

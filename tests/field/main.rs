@@ -1,0 +1,16 @@
+//! What went wrong with MCP servers in use, as tests: one file a group, each test named by its case.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod crashes;
+mod drain;
+mod fuzz;
+mod hosts;
+mod input;
+mod intake;
+mod leaving;
+mod pressure;
+mod progress;
+mod streams;

@@ -1,0 +1,209 @@
+//! Back-pressure, slow clients, load (D2, D7, D8, D9, D10).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor_mcp::otp::{ExitReason, Tag};
+use ractor_mcp::prelude::*;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::support::{Client, Post, Server, call, eventually, fixture, next_request, request};
+
+/// Sends 50 steps, as fast as it can.
+async fn burst(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
+    for step in 1..=50 {
+        call.progress(step, 50, None).await?;
+    }
+    Ok("sent")
+}
+
+#[tokio::test]
+async fn d2_a_burst_before_anyone_reads_does_not_deadlock() {
+    let options = Options::new().outbox(1, 1);
+    let server = Server::start_with(Suite::new("burst", "1").tool("burst", burst), options).await;
+    let post = call("burst", json!({})).progress(json!(1));
+    let stream = server.send(post.clone()).await;
+    assert_eq!((stream.messages().len(), stream.text()), (51, "sent".to_owned()));
+    let json = server.send(post.json_only()).await;
+    assert_eq!((json.messages().len(), json.text()), (1, "sent".to_owned()));
+}
+
+/// A reader that stops holds its own handler, then loses its connection.
+#[tokio::test]
+async fn d2_a_client_that_stops_reading_is_ended_as_stalled() {
+    let flood = |_: NoArguments, call: Call| async move {
+        let text = "x".repeat(64 * 1024);
+        for step in 0_u64.. {
+            call.progress(step, None, &*text).await?;
+        }
+        Ok::<_, ToolError>("never")
+    };
+    let options = Options::new().write_stall(Duration::from_millis(200));
+    let server = Server::start_with(Suite::new("flood", "1").tool("flood", flood), options).await;
+    let mut exits = server.mcp.exits();
+    let mut client = server.client().await;
+    client.write(&call("flood", json!({})).progress(json!(1))).await;
+    let exit = next_request(&mut exits).await;
+    assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::STALLED));
+    server.await_no_process("connection 1").await;
+}
+
+/// A tool that waits for a permit: as many calls run as the test lets go on.
+fn waiting() -> (Suite, Arc<Semaphore>) {
+    let gate = Arc::new(Semaphore::new(0));
+    let go = Arc::clone(&gate);
+    let wait = move |_: NoArguments| {
+        let go = Arc::clone(&go);
+        async move {
+            go.acquire().await.expect("the gate stays").forget();
+            "went on"
+        }
+    };
+    (
+        Suite::new("waiting", "1")
+            .tool("wait", wait)
+            .tool("echo", fixture::echo),
+        gate,
+    )
+}
+
+#[tokio::test]
+async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
+    let (suite, gate) = waiting();
+    let server = Server::start_with(suite, Options::new().max_in_flight(32, 100)).await;
+    let mut running = Vec::new();
+    for _ in 0..32 {
+        let mut client = server.client().await;
+        client.write(&call("wait", json!({}))).await;
+        running.push(client);
+    }
+    let count = || {
+        server
+            .tree()
+            .to_string()
+            .matches("request tools/call wait")
+            .count()
+    };
+    eventually("32 calls run", || (count() == 32).then_some(())).await;
+    for _ in 0..100 {
+        let refused = server.send(call("wait", json!({})).id("\"late\"")).await;
+        assert_eq!((refused.status, refused.code()), (503, -32603));
+        assert_eq!(refused.answer()["id"], "late");
+        assert!(refused.header("retry-after").is_some());
+    }
+    assert_eq!(count(), 32, "no actor for a refused call");
+    gate.add_permits(32);
+    for mut client in running {
+        assert_eq!(client.read_response().await.text(), "went on");
+    }
+    server.await_no_process("request ").await;
+    assert_eq!(
+        server.send(call("echo", json!({"text": "again"}))).await.text(),
+        "again"
+    );
+}
+
+#[tokio::test]
+async fn d7_a_refused_call_leaves_the_connection_usable() {
+    let (suite, gate) = waiting();
+    let server = Server::start_with(suite, Options::new().max_in_flight(1, 100)).await;
+    let mut busy = server.client().await;
+    busy.write(&call("wait", json!({}))).await;
+    server.await_process("request ").await;
+    let mut client = server.client().await;
+    assert_eq!(client.send(&request("tools/list", json!({}))).await.status, 503);
+    gate.add_permits(1);
+    busy.read_response().await;
+    server.await_no_process("request ").await;
+    assert_eq!(client.send(&request("tools/list", json!({}))).await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_beyond_the_cap_wait_and_are_served_when_one_ends() {
+    let server = Server::start_with(fixture::suite(), Options::new().max_connections(1)).await;
+    let mut first = server.client().await;
+    assert_eq!(first.send(&call("echo", json!({"text": "1"}))).await.text(), "1");
+    let mut second = server.client().await;
+    second.write(&call("echo", json!({"text": "2"}))).await;
+    assert_eq!(first.send(&call("echo", json!({"text": "3"}))).await.text(), "3");
+    let connections = server.await_process("connections").await;
+    assert_eq!(connections.children().len(), 1);
+    drop(first);
+    assert_eq!(second.read_response().await.text(), "2");
+}
+
+#[tokio::test]
+async fn d8_a_slow_call_holds_up_no_other() {
+    let (suite, gate) = waiting();
+    let server = Server::start(suite).await;
+    let mut slow = server.client().await;
+    slow.write(&call("wait", json!({}))).await;
+    let running = server.await_process("request tools/call wait").await;
+    for _ in 0..20 {
+        assert_eq!(
+            server.send(call("echo", json!({"text": "now"}))).await.text(),
+            "now"
+        );
+    }
+    assert!(running.is_alive());
+    gate.add_permits(1);
+    assert_eq!(slow.read_response().await.text(), "went on");
+}
+
+/// Work that blocks threads belongs on threads of its own; then as many of it as there are workers starve nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_alives() {
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = Arc::new(std::sync::Mutex::new(held));
+    let block = move |_: NoArguments| {
+        let held = Arc::clone(&held);
+        async move {
+            let blocking = tokio::task::spawn_blocking(move || held.lock().expect("no panic").recv().is_ok());
+            blocking.await.is_ok_and(|released| released)
+        }
+    };
+    let suite = Suite::new("blocking", "1")
+        .tool("block", block)
+        .tool("echo", fixture::echo);
+    let options = Options::new().keep_alive(Duration::from_millis(50));
+    let server = Server::start_with(suite, options).await;
+    let mut blocked: Vec<Client> = Vec::new();
+    for _ in 0..2 {
+        let mut client = server.client().await;
+        client.write(&call("block", json!({}))).await;
+        blocked.push(client);
+    }
+    for client in &mut blocked {
+        assert!(client.read_head().await.is_stream());
+        assert_eq!(client.read_chunk().await.as_deref(), Some(":\n\n"));
+    }
+    assert_eq!(
+        server.send(call("echo", json!({"text": "here"}))).await.text(),
+        "here"
+    );
+    for _ in &blocked {
+        release.send(()).expect("the tool waits");
+    }
+    for client in &mut blocked {
+        let answer = client.read_event().await.expect("an answer");
+        assert_eq!(answer["result"]["content"][0]["text"], "true");
+    }
+}
+
+#[tokio::test]
+async fn d10_a_request_that_is_refused_by_its_head_starts_nothing() {
+    let server = Server::start(fixture::suite()).await;
+    let mut exits = server.mcp.exits();
+    let mut client = server.client().await;
+    let evil: Post = call("echo", json!({"text": "x"})).header("Host", "evil.example");
+    for _ in 0..1000 {
+        assert_eq!(client.send(&evil).await.status, 403);
+    }
+    client.send(&call("echo", json!({"text": "x"})).id("3")).await;
+    assert_eq!(
+        next_request(&mut exits).await.label,
+        "request tools/call echo #3",
+        "the first actor that ended"
+    );
+}

@@ -1,0 +1,56 @@
+//! Destructors that panic, and handlers that block their thread: the worst that user code can do.
+
+use std::time::Duration;
+
+use ractor_mcp::prelude::*;
+use serde_json::json;
+
+use crate::support::{Server, call, fixture};
+
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("a destructor");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_destructor_that_panics_costs_its_own_request_alone() {
+    async fn answers(_: NoArguments) -> &'static str {
+        let _held = PanicsInDrop;
+        "answered"
+    }
+    async fn waits(_: NoArguments) -> &'static str {
+        let _held = PanicsInDrop;
+        std::future::pending().await
+    }
+    let suite = fixture::suite().tool("answers", answers).tool("waits", waits);
+    let server = Server::start(suite).await;
+    let mut client = server.client().await;
+    assert_eq!(client.send(&call("answers", json!({}))).await.code(), -32603);
+    let mut leaving = server.client().await;
+    leaving.write(&call("waits", json!({}))).await;
+    let request = server.await_process("request tools/call waits").await;
+    drop(leaving);
+    assert!(!request.join().await.is_clean(), "the panic is the reason, and nothing more");
+    assert_eq!(client.send(&call("echo", json!({"text": "same connection"}))).await.text(), "same connection");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_blocks_its_thread_is_named_when_the_server_shuts_down() {
+    async fn blocks(_: NoArguments) -> &'static str {
+        std::thread::sleep(Duration::from_secs(4));
+        "at last"
+    }
+    let options = ractor_mcp::Options::new().close_time(Duration::from_millis(50));
+    let server = Server::start_with(fixture::suite().tool("blocks", blocks), options).await;
+    let mut client = server.client().await;
+    client.write(&call("blocks", json!({}))).await;
+    server.await_process("request tools/call blocks").await;
+    let summary = server.mcp.shutdown(Duration::ZERO).await;
+    assert_eq!(summary.stuck.len(), 1, "{summary}");
+    assert!(summary.stuck[0].contains("blocks"), "{summary}");
+}
