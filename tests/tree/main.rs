@@ -15,9 +15,9 @@ mod crash;
 mod destructors;
 mod disconnect;
 mod embed;
-mod kit;
 #[cfg(feature = "http2")]
 mod http2;
+mod kit;
 mod linked;
 mod requests;
 mod restart;
