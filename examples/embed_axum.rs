@@ -25,6 +25,7 @@ async fn peer(ConnectInfo(peer): ConnectInfo<SocketAddr>, mut request: Request) 
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let (closing, draining) = (shutdown_signal(), shutdown_signal());
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let mcp = McpSupervisor::start(Suite::new("embedded", "1.0.0").tool("whoami", whoami)).await?;
     let application = Router::new()
@@ -39,9 +40,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // At the same time: axum closes the port and waits for open responses, and the drain is what ends those of the
     // server. axum alone would wait for a stream for ever; the drain alone would leave the port open.
-    let serving = axum::serve(listener, application).with_graceful_shutdown(shutdown_signal());
+    let serving = axum::serve(listener, application).with_graceful_shutdown(closing);
     let served = async { serving.await.map_err(Box::<dyn Error>::from) };
-    let drained = async { mcp.run_until(shutdown_signal()).await.map_err(Box::from) };
+    let drained = async { mcp.run_until(draining).await.map_err(Box::from) };
     tokio::try_join!(served, drained)?;
     Ok(())
 }

@@ -1,75 +1,77 @@
 //! A panic costs one answer.
 
 use ractor_mcp::otp::{CrashKind, ExitReason};
+use ractor_mcp::testing::TestServer;
 use serde_json::json;
 
 use crate::support::{Post, Server, call, fixture};
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panicking_tool_answers_32603_and_leaves_its_siblings_and_its_connection_running() {
-    let server = Server::start(fixture::suite()).await;
-    let mut client = server.client().await;
-    let mut neighbour = server.client().await;
-    neighbour.write(&call("slow", json!({"ms": 200}))).await;
-    let sibling = server.await_process("request tools/call slow").await;
+    let server = TestServer::start(fixture::suite()).await;
+    let (client, neighbour) = (server.connect().await, server.connect().await);
+    let sibling = neighbour.call_tool("slow", json!({"ms": 200})).start().await;
+    server.pid_of("request tools/call slow").await;
 
-    let mut exits = server.mcp.exits();
-    let boom = call("boom", json!({})).id("\"boom-1\"").json_only();
-    let response = client.send(&boom).await;
-    assert_eq!((response.status, response.code()), (200, -32603));
-    assert_eq!(response.answer()["id"], "boom-1");
+    let connections = client.idle_connections();
+    let boom = client.call_tool("boom", json!({})).id("boom-1");
+    let answer = boom.accept("application/json").await;
+    assert_eq!((answer.status(), answer.code()), (200, -32603));
+    assert_eq!(answer.response()["id"], "boom-1");
     assert!(
-        !response.body.contains("secret-marker"),
-        "nothing internal reaches a client: {}",
-        response.body
+        !answer.to_string().contains("secret-marker"),
+        "nothing internal reaches a client: {answer}"
     );
 
-    let exit = exits.next().await.expect("an exit").expect("none was missed");
-    let ExitReason::Crash(crash) = exit.reason else {
-        panic!("{:?}", exit.reason)
+    let reason = server.await_exit("request tools/call boom").await;
+    let ExitReason::Crash(crash) = reason else {
+        panic!("{reason:?}")
     };
     assert_eq!(crash.kind(), CrashKind::Panic);
-    assert!(sibling.is_alive());
     assert_eq!(
         client
-            .send(&call("echo", json!({"text": "same connection"})))
+            .call_tool("echo", json!({"text": "still here"}))
             .await
             .text(),
-        "same connection"
+        "still here"
     );
-    assert_eq!(neighbour.read_response().await.text(), "worked for 200 ms");
+    assert_eq!(client.idle_connections(), connections, "the same connection");
+    assert_eq!(sibling.answer().await.text(), "worked for 200 ms");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_with_a_payload_that_is_no_text_is_answered_too() {
-    let server = Server::start(fixture::suite()).await;
-    assert_eq!(server.send(call("boom_oddly", json!({}))).await.code(), -32603);
+    let client = TestServer::start(fixture::suite()).await.connect().await;
+    assert_eq!(client.call_tool("boom_oddly", json!({})).await.code(), -32603);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_killed_request_still_answers_once() {
-    let server = Server::start(fixture::suite()).await;
-    let mut client = server.client().await;
-    client.write(&call("slow", json!({"ms": 60_000}))).await;
-    let request = server.await_process("request tools/call slow").await;
+    let server = TestServer::start(fixture::suite()).await;
+    let call = server
+        .connect()
+        .await
+        .call_tool("slow", json!({"ms": 60_000}))
+        .start()
+        .await;
+    let request = server.pid_of("request tools/call slow").await;
     request.kill();
-    assert_eq!(client.read_response().await.code(), -32603);
+    assert_eq!(call.answer().await.code(), -32603);
     assert_eq!(request.join().await, ExitReason::Killed);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_killed_connection_takes_its_requests_along_and_nobody_else() {
-    let server = Server::start(fixture::suite()).await;
-    let (mut one, mut two) = (server.client().await, server.client().await);
-    one.write(&call("slow", json!({"ms": 60_000})).id("1")).await;
-    let first = server.await_process("request tools/call slow #1").await;
-    two.write(&call("slow", json!({"ms": 60_000})).id("2")).await;
-    let second = server.await_process("request tools/call slow #2").await;
-    first.parent().expect("a connection").kill();
+    let server = TestServer::start(fixture::suite()).await;
+    let client = server.connect().await;
+    let one = client.call_tool("slow", json!({"ms": 60_000})).start().await;
+    let two = client.call_tool("slow", json!({"ms": 60_000})).start().await;
+    server.pid_of("request tools/call slow #2").await;
+    let first = server.pid_of("request tools/call slow #1").await;
+    one.connection().kill();
     assert_eq!(first.join().await, ExitReason::Killed);
-    one.read_to_end().await;
-    assert!(second.is_alive());
-    second.kill();
+    one.try_answer().await.expect_err("the connection is gone");
+    assert_eq!(two.answer().await.text(), "worked for 60000 ms");
 }
 
 #[tokio::test]

@@ -35,8 +35,17 @@ async fn a_destructor_that_panics_costs_its_own_request_alone() {
     leaving.write(&call("waits", json!({}))).await;
     let request = server.await_process("request tools/call waits").await;
     drop(leaving);
-    assert!(!request.join().await.is_clean(), "the panic is the reason, and nothing more");
-    assert_eq!(client.send(&call("echo", json!({"text": "same connection"}))).await.text(), "same connection");
+    assert!(
+        !request.join().await.is_clean(),
+        "the panic is the reason, and nothing more"
+    );
+    assert_eq!(
+        client
+            .send(&call("echo", json!({"text": "same connection"})))
+            .await
+            .text(),
+        "same connection"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

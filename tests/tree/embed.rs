@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tower_service::Service;
 
-use crate::support::{Post, call, fixture, request};
+use crate::support::{Client, Post, call, fixture, request};
 
 type Body = Full<bytes::Bytes>;
 
@@ -168,6 +168,40 @@ async fn an_embedded_server_that_has_stopped_answers_503() {
     let refused = send(&router, &request("tools/list", json!({}))).await;
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
+}
+
+#[tokio::test]
+async fn axum_and_the_drain_end_together_and_a_running_call_finishes() {
+    let server = server().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let signal = tokio::sync::watch::Sender::new(false);
+    let signalled = || {
+        let mut signal = signal.subscribe();
+        async move {
+            signal.wait_for(|set| *set).await.expect("a signal");
+        }
+    };
+    let axum = axum::serve(listener, router(&server)).with_graceful_shutdown(signalled());
+    let serving = tokio::spawn(axum.into_future());
+    let (mcp, draining) = (server.mcp().clone(), signalled());
+    let drained = tokio::spawn(async move { mcp.run_until(draining).await });
+
+    let mut client = Client::connect(address).await;
+    client
+        .write(&call("slow", json!({"ms": 300})).progress(json!(1)))
+        .await;
+    server.pid_of("request tools/call slow").await;
+    signal.send_replace(true);
+    assert_eq!(client.read_response().await.text(), "worked for 300 ms");
+    drained.await.unwrap().expect("an ordered end");
+    serving.await.unwrap().expect("an ordered end");
+    assert!(
+        tokio::net::TcpStream::connect(address).await.is_err(),
+        "the port is closed"
+    );
 }
 
 /// One request over a transport that the server reads the other end of.

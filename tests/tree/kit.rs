@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use ractor_mcp::Grant;
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::{TestChannel, TestServer, assert_tree};
-use ractor_mcp::wire::LogLevel;
+use ractor_mcp::wire::{LogLevel, Request, ServerCapabilities};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
@@ -44,17 +45,17 @@ async fn progress_comes_in_order_and_before_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_hour_of_work_takes_no_time_and_keep_alives_are_not_events() {
+async fn ten_minutes_of_work_take_no_time_and_keep_alives_are_not_events() {
     let (client, began) = (
         TestServer::start(fixture::suite()).await.connect().await,
         Instant::now(),
     );
-    let mut call = client.call_tool("slow", json!({"ms": 3_600_000})).start().await;
+    let mut call = client.call_tool("slow", json!({"ms": 600_000})).start().await;
     assert_eq!(call.next_raw_event().await.as_deref(), Some(":"));
     let answer = call.next_event().await.expect("an answer");
     assert_eq!(answer["id"], 1);
     assert_eq!(call.next_event().await, None);
-    assert_eq!(began.elapsed().as_secs(), 3600);
+    assert_eq!(began.elapsed().as_secs(), 600);
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,6 +77,60 @@ async fn a_call_that_hangs_up_cancels_and_the_client_goes_on() {
         client.call_tool("echo", json!({"text": "here"})).await.text(),
         "here"
     );
+}
+
+/// Accepts every subscription.
+struct Listening;
+
+impl Handler for Listening {
+    type State = ();
+    type Message = ();
+
+    async fn init(&self, _: &Channel<()>) -> Result<(), RpcError> {
+        Ok(())
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        _: &Channel<()>,
+        (): &mut (),
+    ) -> Result<Reply, RpcError> {
+        match request {
+            Request::Listen(listen) => Ok(Reply::subscribe(Grant::new(listen.notifications))),
+            other => Err(RpcError::method_not_found(other.method())),
+        }
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities::new().tools(true)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn n3_a_stream_is_acknowledged_told_and_torn_down_by_a_shutdown() {
+    let server = TestServer::start(Listening).await;
+    let client = server.connect().await;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let mut stream = client.request("subscriptions/listen", filter).start().await;
+    let mut methods = Vec::new();
+    for _ in 0..2 {
+        let event = stream.next_event().await.expect("an event");
+        methods.push(event["method"].clone());
+        server.mcp().notify_tools_changed();
+    }
+    assert_eq!(
+        methods,
+        [
+            "notifications/subscriptions/acknowledged",
+            "notifications/tools/list_changed"
+        ]
+    );
+    server.mcp().shutdown(Duration::from_secs(10)).await;
+    let end = stream.answer().await;
+    let last = end.notifications().last().expect("a farewell");
+    assert_eq!(last["method"], "notifications/cancelled");
+    assert_eq!(end.result()["resultType"], "complete");
 }
 
 #[tokio::test(start_paused = true)]

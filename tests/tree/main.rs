@@ -1,4 +1,11 @@
 //! The actor tree as its users see it: who is whose child, and what an end does to the neighbours.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic, in its helper functions too"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -8,9 +15,9 @@ mod crash;
 mod destructors;
 mod disconnect;
 mod embed;
-mod kit;
 #[cfg(feature = "http2")]
 mod http2;
+mod kit;
 mod linked;
 mod requests;
 mod restart;

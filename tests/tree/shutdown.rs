@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ractor_mcp::otp::ExitReason;
+use ractor_mcp::testing::TestServer;
 use serde_json::json;
 
 use crate::support::{Server, call, eventually, fixture, request};
@@ -41,36 +42,46 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_does_not_finish_in_time_is_interrupted_and_answers() {
-    let server = Server::start(fixture::suite()).await;
-    let mut client = server.client().await;
-    client.write(&call("slow", json!({"ms": 60_000}))).await;
-    let request = server.await_process("request ").await;
-    let summary = server.mcp.shutdown(Duration::ZERO).await;
+    let server = TestServer::start(fixture::suite()).await;
+    let call = server
+        .connect()
+        .await
+        .call_tool("slow", json!({"ms": 60_000}))
+        .start()
+        .await;
+    server.pid_of("request tools/call slow").await;
+    let summary = server.mcp().shutdown(Duration::from_secs(10)).await;
     assert_eq!(
         (summary.running, summary.interrupted, summary.killed),
         (1, 1, 0),
         "{summary}"
     );
-    assert_eq!(client.read_response().await.code(), -32603);
-    assert_eq!(request.exit_reason(), Some(ExitReason::Shutdown));
+    assert_eq!(call.answer().await.code(), -32603);
+    let reason = server.await_exit("request tools/call slow").await;
+    assert_eq!(reason, ExitReason::Shutdown);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_does_not_let_itself_be_interrupted_is_killed() {
     use ractor_mcp::prelude::*;
     async fn stubborn(_: NoArguments, call: Call) {
         call.uninterrupted(std::future::pending::<()>()).await;
     }
-    let options = Options::new().close_time(Duration::from_millis(50));
-    let server = Server::start_with(Suite::new("s", "1").tool("stubborn", stubborn), options).await;
-    let mut client = server.client().await;
-    client.write(&call("stubborn", json!({}))).await;
-    let request = server.await_process("request ").await;
-    let summary = server.mcp.shutdown(Duration::ZERO).await;
+    let server = TestServer::start(Suite::new("s", "1").tool("stubborn", stubborn)).await;
+    let call = server
+        .connect()
+        .await
+        .call_tool("stubborn", json!({}))
+        .start()
+        .await;
+    server.pid_of("request tools/call stubborn").await;
+    let summary = server.mcp().shutdown(Duration::ZERO).await;
     assert_eq!((summary.interrupted, summary.killed), (1, 1), "{summary}");
-    assert_eq!(request.exit_reason(), Some(ExitReason::Killed));
+    let reason = server.await_exit("request tools/call stubborn").await;
+    assert_eq!(reason, ExitReason::Killed);
+    assert_eq!(call.answer().await.code(), -32603);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod isolation;
 mod observe;
 mod order;
 mod restart;
+mod waits;
 mod zombie;
 
 use ractor_otp::{ChildSpec, Parent, Supervisor, SupervisorOptions};
