@@ -3,6 +3,7 @@
 pub use crate::handler::{Channel, Handler, Reply, RpcError, Sent};
 #[cfg(feature = "suite")]
 pub use crate::suite::{
-    Call, Json, NoArguments, Suite, Tool, ToolError, ToolOutput, ToolReply, blocking, tool,
+    Call, Completing, Json, NoArguments, Page, PromptRepo, ResourceRepo, Suite, Tool, ToolError, ToolOutput,
+    ToolReply, blocking, prompt, resource, tool,
 };
 pub use crate::tree::{McpSupervisor, Options, shutdown_signal};

@@ -3,6 +3,8 @@
 mod content;
 mod failures;
 mod progress;
+mod prompts;
+mod resources;
 mod schema;
 
 use ractor_mcp::prelude::*;
@@ -29,7 +31,15 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .tool("test_logging_tool", progress::logging)
         .tool("slow", progress::slow)
         .tool("json_schema_2020_12_tool", schema::contact())
-        .tool("echo", content::echo);
+        .tool("echo", content::echo)
+        .resource("test://static-text", resources::text())
+        .resource("test://static-binary", resources::binary())
+        .resource("test://watched-resource", resources::watched())
+        .resource_repo(resources::Data)
+        .prompt("test_simple_prompt", prompts::simple())
+        .prompt("test_prompt_with_arguments", prompts::with_arguments())
+        .prompt("test_prompt_with_embedded_resource", prompts::with_resource)
+        .prompt("test_prompt_with_image", prompts::with_image());
     let mcp = McpSupervisor::start(suite).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await

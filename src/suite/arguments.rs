@@ -10,7 +10,13 @@ use super::{ToolError, schema};
 /// The arguments of a tool that takes none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = undescribed)]
 pub struct NoArguments {}
+
+/// The doc comment of [`NoArguments`] describes no tool.
+fn undescribed(schema: &mut schemars::Schema) {
+    schema.remove("description");
+}
 
 const SHOWN: usize = 300;
 

@@ -50,6 +50,12 @@ impl<M: Send + 'static> Call<M> {
         }
     }
 
+    /// What the request is about: the name of the tool or prompt, the URI of the resource or its template, and the method
+    /// for a list.
+    pub fn name(&self) -> &str {
+        &self.tool
+    }
+
     /// The name under which the tool was called.
     pub fn tool(&self) -> &str {
         &self.tool

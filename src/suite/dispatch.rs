@@ -4,12 +4,10 @@ use std::any::Any;
 use std::fmt;
 
 use crate::handler::{Channel, Handler, Misconfigured, Reply, RpcError};
-use crate::wire::{
-    CallToolRequest, DiscoverResult, Implementation, ListToolsResult, Request, ServerCapabilities,
-};
+use crate::wire::{CallToolRequest, DiscoverResult, Implementation, Request, ServerCapabilities};
 
-use super::Suite;
 use super::running::Running;
+use super::{Suite, ToolError};
 
 /// What a running request of a suite remembers: the call of a tool, if it is one.
 #[derive(Default)]
@@ -47,7 +45,7 @@ impl fmt::Debug for SuiteMessage {
 
 impl Suite {
     fn discover(&self) -> DiscoverResult {
-        let result = DiscoverResult::new(self.capabilities());
+        let result = DiscoverResult::new(self.capabilities()).cache(self.cache);
         match &self.instructions {
             Some(text) => result.instructions(text.clone()),
             None => result,
@@ -68,6 +66,22 @@ impl Suite {
         let running = state.0.insert(tool.start(channel)?);
         running.call(request.arguments).await
     }
+
+    /// What functions and repositories of the user's answer, outside of tools.
+    async fn handle_offer(
+        &self,
+        request: Request,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Reply, ToolError> {
+        match request {
+            Request::ListResources(request) => self.list_resources(request.cursor.as_deref(), channel).await,
+            Request::ReadResource(request) => self.read_resource(request, channel).await,
+            Request::ListPrompts(request) => self.list_prompts(request.cursor.as_deref(), channel).await,
+            Request::GetPrompt(request) => self.get_prompt(request, channel).await,
+            Request::Complete(request) => self.complete(request, channel).await,
+            other => Err(RpcError::method_not_found(other.method()).into()),
+        }
+    }
 }
 
 impl Handler for Suite {
@@ -86,9 +100,15 @@ impl Handler for Suite {
     ) -> Result<Reply, RpcError> {
         match request {
             Request::Discover => Ok(self.discover().into()),
-            Request::ListTools(_) => Ok(ListToolsResult::new(self.listed.clone()).into()),
+            Request::ListTools(request) => self.list_tools(request.cursor.as_deref(), channel),
             Request::CallTool(request) => self.call_tool(request, channel, state).await,
-            other => Err(RpcError::method_not_found(other.method())),
+            Request::ListResourceTemplates(request) => {
+                self.list_templates(request.cursor.as_deref(), channel)
+            }
+            other => self
+                .handle_offer(other, channel)
+                .await
+                .map_err(ToolError::into_protocol),
         }
     }
 
@@ -111,12 +131,20 @@ impl Handler for Suite {
     }
 
     fn capabilities(&self) -> ServerCapabilities {
-        let capabilities = ServerCapabilities::new().logging();
-        if self.tools.is_empty() {
-            capabilities
-        } else {
-            capabilities.tools(false)
+        let mut offered = ServerCapabilities::new().logging();
+        if !self.tools.is_empty() {
+            offered = offered.tools(false);
         }
+        if !self.resources.is_empty() {
+            offered = offered.resources(false, false);
+        }
+        if !self.prompts.is_empty() {
+            offered = offered.prompts(false);
+        }
+        if self.prompts.completes() || !self.resources.repos.is_empty() {
+            offered = offered.completions();
+        }
+        offered
     }
 
     fn server_info(&self) -> Option<Implementation> {

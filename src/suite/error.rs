@@ -58,6 +58,14 @@ impl ToolError {
         )
     }
 
+    /// What a request is answered with that has no result for the model to read an error in: text is for the trace.
+    pub(super) fn into_protocol(self) -> RpcError {
+        match self.0 {
+            Kind::Shown(text) => RpcError::internal(text),
+            Kind::Protocol(error) => error,
+        }
+    }
+
     /// What the request is answered with.
     pub(super) fn into_answer(self) -> Result<CallToolResult, RpcError> {
         match self.0 {

@@ -1,4 +1,4 @@
-//! The ready-made handler: plain functions as tools, without a word of protocol.
+//! The ready-made handler: plain functions as tools, resources and prompts, without a word of protocol.
 //!
 //! | file | holds |
 //! |---|---|
@@ -13,19 +13,29 @@
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
+//! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
+//! | `offers.rs` | what is answered about them and about lists |
+//! | `page.rs`, `cache.rs` | lists in pages; how long they may be kept |
+//! | `completion.rs`, `text.rs` | what is completed; types out of texts |
 //! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
 
 mod address;
 mod arguments;
+mod cache;
 mod call;
 mod checks;
+mod completion;
 mod dispatch;
 mod entry;
 mod error;
 #[cfg(feature = "json-schema")]
 mod faults;
 mod function;
+mod offers;
 mod output;
+mod page;
+mod prompt;
+mod resource;
 mod running;
 mod schema;
 mod seal;
@@ -33,27 +43,39 @@ mod shape;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod text;
 mod thread;
 mod tool;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::wire::{Implementation, ToolList};
+use crate::wire::{CacheHints, Implementation, ToolList};
 
 use entry::Entry;
+use prompt::Prompts;
+use resource::Resources;
 
 pub use address::ToolAddress;
 pub use arguments::NoArguments;
 pub use call::{Amount, Call, IntoTotal};
+pub use completion::Completing;
 pub use dispatch::{SuiteMessage, SuiteState};
 pub use entry::TOOL_BUSY;
 pub use error::ToolError;
 pub use function::{Blocking, IntoTool, Struct, blocking};
 pub use output::{Json, ToolOutput};
+pub use page::Page;
+pub use prompt::{
+    IntoPrompt, PromptArguments, PromptOutput, PromptRepo, PromptSpec, Proposed, prompt, prompt_arguments,
+};
+pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, resource};
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
 pub use tool::{Tool, ToolReply};
+
+/// How many items a page of a list holds unless the suite says otherwise.
+const PAGE_SIZE: usize = 100;
 
 /// A server made of functions.
 ///
@@ -81,6 +103,10 @@ pub struct Suite {
     warnings: Vec<String>,
     warns: bool,
     keys: KeyRing,
+    resources: Resources,
+    prompts: Prompts,
+    page_size: usize,
+    cache: CacheHints,
 }
 
 impl Suite {
@@ -95,6 +121,10 @@ impl Suite {
             warnings: Vec::new(),
             warns: true,
             keys: KeyRing::random(),
+            resources: Resources::default(),
+            prompts: Prompts::default(),
+            page_size: PAGE_SIZE,
+            cache: CacheHints::NONE,
         }
     }
 
@@ -129,7 +159,7 @@ impl Suite {
     pub fn tool<Kind>(mut self, name: &str, tool: impl IntoTool<Kind>) -> Self {
         match Entry::register(name, tool.into_tool()) {
             Ok(_) if self.tools.contains_key(name) => {
-                self.fault(name, "registered twice; each name serves one tool");
+                self.fault("tool", name, "registered twice; each name serves one tool");
             }
             Ok((entry, definition)) => {
                 let warnings = entry::warnings(&definition);
@@ -138,8 +168,72 @@ impl Suite {
                 self.listed.push(definition);
                 self.tools.insert(Arc::clone(&entry.name), Arc::new(entry));
             }
-            Err(faults) => faults.iter().for_each(|fault| self.fault(name, fault)),
+            Err(faults) => faults.iter().for_each(|fault| self.fault("tool", name, fault)),
         }
+        self
+    }
+
+    /// Registers a resource: an async function `() -> Out` or `(Call) -> Out`, or one of these with options, made by
+    /// [`resource`](fn@resource). Resources are listed in the order of registration, in front of those of repositories,
+    /// and a URI is read from here before any repository is asked.
+    #[must_use]
+    pub fn resource<Kind>(mut self, uri: &str, resource: impl IntoResource<Kind>) -> Self {
+        if let Err(fault) = self.resources.add(uri, resource.into_resource()) {
+            self.fault("resource", uri, &fault);
+        }
+        self
+    }
+
+    /// Registers a family of resources. Its prefix must not overlap with the prefix of another one.
+    #[must_use]
+    pub fn resource_repo(mut self, repo: impl ResourceRepo) -> Self {
+        let template = repo.template().uri_template;
+        if let Err(faults) = self.resources.add_repo(repo) {
+            faults
+                .iter()
+                .for_each(|fault| self.fault("resource template", &template, fault));
+        }
+        self
+    }
+
+    /// Registers a prompt: an async function `() -> Out`, `Args -> Out` or `(Args, Call) -> Out`, or one of these with
+    /// options, made by [`prompt`](fn@prompt). Prompts are listed in the order of registration, in front of those of
+    /// repositories, and a name means the one from here before any repository is asked.
+    #[must_use]
+    pub fn prompt<Kind>(mut self, name: &str, prompt: impl IntoPrompt<Kind>) -> Self {
+        if let Err(faults) = self.prompts.add(name, prompt.into_prompt()) {
+            faults.iter().for_each(|fault| self.fault("prompt", name, fault));
+        }
+        self
+    }
+
+    /// Registers a family of prompts. Its prefix must not overlap with the prefix of another one.
+    #[must_use]
+    pub fn prompt_repo(mut self, repo: impl PromptRepo) -> Self {
+        let prefix = repo.prefix();
+        if let Err(fault) = self.prompts.add_repo(repo) {
+            self.fault("prompt prefix", &prefix, &fault);
+        }
+        self
+    }
+
+    /// Sets how many tools, resources, templates or prompts a page of their list holds. Default: 100.
+    #[must_use]
+    pub fn page_size(mut self, items: usize) -> Self {
+        if items == 0 {
+            self.faults
+                .push("the page size is 0; at least 1 would do".to_owned());
+        }
+        self.page_size = items;
+        self
+    }
+
+    /// Sets how long clients may keep what is the same for every caller: the answer to `server/discover`, the lists of
+    /// tools and of templates, and of what is registered here one by one. Default: not at all. A list that
+    /// repositories add to is as public, and as fresh, as its least part.
+    #[must_use]
+    pub fn cache(mut self, hints: CacheHints) -> Self {
+        self.cache = hints;
         self
     }
 
@@ -156,7 +250,7 @@ impl Suite {
         &self.warnings
     }
 
-    fn fault(&mut self, tool: &str, fault: &str) {
-        self.faults.push(format!("tool `{tool}`: {fault}"));
+    fn fault(&mut self, kind: &str, name: &str, fault: &str) {
+        self.faults.push(format!("{kind} `{name}`: {fault}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Tools over the wire: how they are checked, limited, interrupted, and what their clients read.
+//! What a suite offers, over the wire: how tools, resources and prompts are checked, limited, listed, and read.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -8,5 +8,8 @@ mod blocking;
 mod definition;
 mod limits;
 mod output;
+mod pages;
+mod prompts;
+mod resources;
 mod streaming;
 mod ui;

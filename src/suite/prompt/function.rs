@@ -1,0 +1,237 @@
+//! Plain functions as prompts, and what a registration says of one.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::suite::{Call, Completing, NoArguments, ToolError};
+use crate::wire::{GetPromptResult, Icon, Meta, Prompt, PromptArgument};
+
+use super::arguments::Declared;
+use super::{PromptArguments, PromptOutput};
+
+/// What can be registered as a prompt: an async function `() -> Out`, `Args -> Out` or `(Args, Call) -> Out`, or a
+/// [`PromptSpec`] made of one by [`prompt`].
+///
+/// `Args` is a struct that implements `serde::Deserialize` and `schemars::JsonSchema`, with fields that are text,
+/// numbers, or enums without fields, since clients send text: its fields are the arguments, their doc comments the
+/// descriptions, and its doc comment is the prompt's description. `Out` is a [`PromptOutput`]. The `Kind` tells the
+/// shapes apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be served as a prompt",
+    label = "not a prompt",
+    note = "a prompt is an `async fn` of the shape `() -> Out`, `Args -> Out` or `(Args, Call) -> Out`:",
+    note = "`Args` is a struct of texts with `#[derive(serde::Deserialize, schemars::JsonSchema)]`, taken by value,",
+    note = "`Out` is text, `Content`, `PromptMessage`, a `Vec` of those, or a `Result`; a family is a `PromptRepo`"
+)]
+pub trait IntoPrompt<Kind> {
+    /// The prompt with everything that a registration says of it but its name.
+    fn into_prompt(self) -> PromptSpec;
+}
+
+impl IntoPrompt<PromptSpec> for PromptSpec {
+    fn into_prompt(self) -> PromptSpec {
+        self
+    }
+}
+
+impl<F, Fut, Out> IntoPrompt<fn() -> Out> for F
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Out> + Send + 'static,
+    Out: PromptOutput + 'static,
+{
+    fn into_prompt(self) -> PromptSpec {
+        PromptSpec::new(move |_: NoArguments, _| self())
+    }
+}
+
+impl<F, Fut, Args, Out> IntoPrompt<fn(Args) -> Out> for F
+where
+    F: Fn(Args) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Out> + Send + 'static,
+    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Out: PromptOutput + 'static,
+{
+    fn into_prompt(self) -> PromptSpec {
+        PromptSpec::new(move |args: Args, _| self(args))
+    }
+}
+
+impl<F, Fut, Args, Out> IntoPrompt<fn(Args, Call) -> Out> for F
+where
+    F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Out> + Send + 'static,
+    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Out: PromptOutput + 'static,
+{
+    fn into_prompt(self) -> PromptSpec {
+        PromptSpec::new(self)
+    }
+}
+
+pub(super) type Getting<'a> = Pin<Box<dyn Future<Output = Result<GetPromptResult, ToolError>> + Send + 'a>>;
+
+type Get = dyn Fn(PromptArguments, Arc<[PromptArgument]>, Call) -> Getting<'static> + Send + Sync;
+
+type Completer = Box<dyn Fn(Completing, Call) -> Completed + Send + Sync>;
+
+type Completed = Pin<Box<dyn Future<Output = Result<Vec<String>, ToolError>> + Send>>;
+
+/// A prompt with everything that a registration says of it but its name. [`prompt`] makes one of a function.
+pub struct PromptSpec {
+    pub(super) listed: Prompt,
+    pub(super) completers: HashMap<String, Completer>,
+    /// What is wrong with the type of its arguments.
+    pub(super) fault: Option<String>,
+    declared: Arc<[PromptArgument]>,
+    get: Arc<Get>,
+}
+
+/// A prompt with options: how it is listed, and how its arguments are completed.
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+///
+/// /// Reviews code.
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Review {
+///     /// The language that the code is written in.
+///     language: String,
+/// }
+///
+/// async fn review(Review { language }: Review) -> String {
+///     format!("Review this {language} code.")
+/// }
+///
+/// async fn languages(completing: Completing, _: Call) -> Vec<String> {
+///     completing.among(["C", "Elixir", "Erlang", "Rust"])
+/// }
+///
+/// let review = prompt(review).title("Review").complete("language", languages);
+/// let suite = Suite::new("reviews", "1.0.0").prompt("review", review);
+/// ```
+pub fn prompt<Kind>(prompt: impl IntoPrompt<Kind>) -> PromptSpec {
+    prompt.into_prompt()
+}
+
+impl PromptSpec {
+    fn new<F, Fut, Args, Out>(function: F) -> Self
+    where
+        F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Out> + Send + 'static,
+        Args: DeserializeOwned + JsonSchema + Send + 'static,
+        Out: PromptOutput + 'static,
+    {
+        let function = Arc::new(function);
+        let get =
+            move |given: PromptArguments, declared: Arc<[PromptArgument]>, call: Call| -> Getting<'static> {
+                let function = Arc::clone(&function);
+                Box::pin(async move {
+                    let args = given.read(&declared)?;
+                    function(args, call.clone()).await.into_result(call.name())
+                })
+            };
+        let mut listed = Prompt::new("");
+        let (declared, fault) = match Declared::by::<Args>() {
+            Ok(declared) => {
+                listed.description = declared.description;
+                (declared.arguments, None)
+            }
+            Err(fault) => (Vec::new(), Some(fault)),
+        };
+        listed.arguments.clone_from(&declared);
+        Self {
+            listed,
+            completers: HashMap::new(),
+            fault,
+            declared: declared.into(),
+            get: Arc::new(get),
+        }
+    }
+
+    /// Begins to fill it in.
+    pub(super) fn get(&self, arguments: PromptArguments, call: Call) -> Getting<'static> {
+        (self.get)(arguments, Arc::clone(&self.declared), call)
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.listed.title = Some(title.into());
+        self
+    }
+
+    /// Sets what it is for, in place of the doc comment of its arguments.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.listed.description = Some(description.into());
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.listed.icons.push(icon);
+        self
+    }
+
+    /// Sets its `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.listed.meta = meta;
+        self
+    }
+
+    /// Proposes values for an argument: the function returns them with the best first; clients get 100 of them and the
+    /// number of all (CMP-03). Without this an argument has no proposals.
+    #[must_use]
+    pub fn complete<F, Fut, Out>(mut self, argument: &str, complete: F) -> Self
+    where
+        F: Fn(Completing, Call) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Out> + Send + 'static,
+        Out: Proposed + 'static,
+    {
+        let completer: Completer = Box::new(move |completing, call| {
+            let proposing = complete(completing, call);
+            Box::pin(async move { proposing.await.into_values() })
+        });
+        self.completers.insert(argument.to_owned(), completer);
+        self
+    }
+}
+
+/// What completes an argument: `Vec<String>`, or a `Result` of it.
+pub trait Proposed: Send {
+    /// The values.
+    ///
+    /// # Errors
+    ///
+    /// `-32603`, or the error asked for by name.
+    fn into_values(self) -> Result<Vec<String>, ToolError>;
+}
+
+impl Proposed for Vec<String> {
+    fn into_values(self) -> Result<Vec<String>, ToolError> {
+        Ok(self)
+    }
+}
+
+impl<E: fmt::Display + Send + 'static> Proposed for Result<Vec<String>, E> {
+    fn into_values(self) -> Result<Vec<String>, ToolError> {
+        self.map_err(ToolError::from_any)
+    }
+}
+
+impl fmt::Debug for PromptSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptSpec")
+            .field("listed", &self.listed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,179 @@
+//! Plain functions as resources, and what a registration says of one.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use crate::suite::{Call, ToolError};
+use crate::wire::{Annotations, CacheHints, Icon, Meta, ReadResourceResult, Resource};
+
+use super::ResourceOutput;
+use super::repo::Reading;
+
+/// What can be registered as a resource: an async function `() -> Out` or `(Call) -> Out`, or a [`ResourceSpec`] made of
+/// one by [`resource`]. `Out` is a [`ResourceOutput`]. The `Kind` tells the shapes apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be served as a resource",
+    label = "not a resource",
+    note = "a resource is an `async fn` of the shape `() -> Out` or `(Call) -> Out`, where `Out` is text, bytes, `Json<T>`,",
+    note = "`ResourceContents`, or an `Option` or `Result` of those; a family of resources is a `ResourceRepo`"
+)]
+pub trait IntoResource<Kind> {
+    /// The resource with everything that a registration says of it but its URI.
+    fn into_resource(self) -> ResourceSpec;
+}
+
+impl IntoResource<ResourceSpec> for ResourceSpec {
+    fn into_resource(self) -> ResourceSpec {
+        self
+    }
+}
+
+impl<F, Fut, Out> IntoResource<fn() -> Out> for F
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Out> + Send + 'static,
+    Out: ResourceOutput + 'static,
+{
+    fn into_resource(self) -> ResourceSpec {
+        ResourceSpec::new(move |_| self())
+    }
+}
+
+impl<F, Fut, Out> IntoResource<fn(Call) -> Out> for F
+where
+    F: Fn(Call) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Out> + Send + 'static,
+    Out: ResourceOutput + 'static,
+{
+    fn into_resource(self) -> ResourceSpec {
+        ResourceSpec::new(self)
+    }
+}
+
+/// A resource with everything that a registration says of it but its URI. [`resource`] makes one of a function.
+pub struct ResourceSpec {
+    pub(super) listed: Resource,
+    cache: CacheHints,
+    has_hints: bool,
+    read: Arc<dyn Fn(Call) -> Reading<'static> + Send + Sync>,
+}
+
+/// A resource with options: how it is listed, and how long it may be kept.
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+///
+/// async fn readme() -> &'static str { "# Read me" }
+///
+/// let readme = resource(readme).title("Read me").mime_type("text/markdown").size(9);
+/// let suite = Suite::new("docs", "1.0.0").resource("docs://readme.md", readme);
+/// ```
+pub fn resource<Kind>(resource: impl IntoResource<Kind>) -> ResourceSpec {
+    resource.into_resource()
+}
+
+impl ResourceSpec {
+    fn new<F, Fut, Out>(function: F) -> Self
+    where
+        F: Fn(Call) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Out> + Send + 'static,
+        Out: ResourceOutput + 'static,
+    {
+        let function = Arc::new(function);
+        Self {
+            listed: Resource::new("", ""),
+            cache: CacheHints::NONE,
+            has_hints: Out::HAS_HINTS,
+            read: Arc::new(move |call| {
+                let function = Arc::clone(&function);
+                Box::pin(async move {
+                    let reading = function(call.clone());
+                    reading.await.into_result(call.name())
+                })
+            }),
+        }
+    }
+
+    pub(super) async fn read(&self, call: Call) -> Result<ReadResourceResult, ToolError> {
+        let mut result = (self.read)(call).await?;
+        super::add_mime_type(&mut result, self.listed.mime_type.as_deref());
+        if !self.has_hints {
+            result.cache = self.cache;
+        }
+        Ok(result)
+    }
+
+    /// Sets its name for programs. Default: the last part of its URI.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.listed.name = name.into();
+        self
+    }
+
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.listed.title = Some(title.into());
+        self
+    }
+
+    /// Sets what it is.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.listed.description = Some(description.into());
+        self
+    }
+
+    /// Sets its media type, in the list and where what is read has none.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.listed.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets its size in bytes, before any encoding.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.listed.size = Some(bytes);
+        self
+    }
+
+    /// Sets hints on it.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.listed.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.listed.icons.push(icon);
+        self
+    }
+
+    /// Sets its `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.listed.meta = meta;
+        self
+    }
+
+    /// Sets how long what it holds may be kept. Default: not at all. Public only if it is the same for every caller.
+    /// A [`ReadResourceResult`] as output carries its own hints.
+    #[must_use]
+    pub fn cache(mut self, hints: CacheHints) -> Self {
+        self.cache = hints;
+        self
+    }
+}
+
+impl fmt::Debug for ResourceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceSpec")
+            .field("listed", &self.listed)
+            .field("cache", &self.cache)
+            .finish_non_exhaustive()
+    }
+}

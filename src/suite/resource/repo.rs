@@ -1,0 +1,248 @@
+//! Families of resources: what a repository of them implements, and the repository as the suite keeps it.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::handler::RpcError;
+use crate::suite::completion::Proposals;
+use crate::suite::page::{self, Listing, Lists};
+use crate::suite::{Call, Completing, Page, ToolError, cache, text};
+use crate::wire::{CacheHints, ReadResourceResult, Resource, ResourceTemplate};
+
+use super::ResourceOutput;
+use super::template::{Template, Values};
+
+/// A family of resources under one URI template, such as `notes://{id}`.
+///
+/// A URI belongs to the repository whose [prefix](ResourceRepo::prefix) it starts with, and to no other; if it does not
+/// match the template, or its variables do not fit the key, there is no such resource. How URIs are matched, and what
+/// of a path can be relied on, is told at [`template`](ResourceRepo::template).
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+/// use ractor_mcp::wire::{Resource, ResourceTemplate};
+///
+/// struct Squares;
+///
+/// impl ResourceRepo for Squares {
+///     type Key = u64;
+///     type Cursor = u64;
+///     type Output = String;
+///
+///     fn template(&self) -> ResourceTemplate {
+///         ResourceTemplate::new("square://{number}", "square").mime_type("text/plain")
+///     }
+///
+///     async fn list(&self, start: Option<u64>, _: &Call) -> Result<Page<Resource, u64>, ToolError> {
+///         let start = start.unwrap_or(1);
+///         let squares = (start..start + 50).map(|n| Resource::new(format!("square://{n}"), format!("{n} squared")));
+///         Ok(Page::new(squares.collect(), Some(start + 50)))
+///     }
+///
+///     async fn read(&self, number: u64, _: &Call) -> Result<String, ToolError> {
+///         Ok(number.saturating_mul(number).to_string())
+///     }
+/// }
+///
+/// let suite = Suite::new("squares", "1.0.0").resource_repo(Squares);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a repository of resources",
+    note = "a struct becomes one with `impl ResourceRepo for {Self}`; one resource is a function, given to `Suite::resource`"
+)]
+pub trait ResourceRepo: Send + Sync + 'static {
+    /// What the variables of the template become: a struct with a field for each; a number or a `String` if there is
+    /// only one.
+    type Key: DeserializeOwned + Send + 'static;
+
+    /// Where a page of the list starts; `()` if there is one page only. Clients get it sealed.
+    type Cursor: Serialize + DeserializeOwned + Send + 'static;
+
+    /// What a resource is read as: `String`, `Vec<u8>`, `Json<T>`, `Option` of one of those, and so on.
+    type Output: ResourceOutput + 'static;
+
+    /// The template, its name, and what else is listed of it.
+    ///
+    /// Of RFC 6570 there are `{a}`, `{a,b}`, `{/a,b}`, and one `{+a}`, which takes slashes too. Values come decoded and are
+    /// never empty. No `/` or `\` is hidden in one, no segment is `.` or `..`, and a value never starts a path anew: a
+    /// value that is joined to a folder stays in that folder, as far as symbolic links let it.
+    fn template(&self) -> ResourceTemplate;
+
+    /// What the URIs of its resources start with. Default: the text in front of the template's first variable. No prefix
+    /// may start with another one.
+    fn prefix(&self) -> String {
+        literal_start(&self.template().uri_template).to_owned()
+    }
+
+    /// One page of its resources, from the first or from where an earlier page said. Default: none are listed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](ResourceRepo::read).
+    fn list(
+        &self,
+        cursor: Option<Self::Cursor>,
+        call: &Call,
+    ) -> impl Future<Output = Result<Page<Resource, Self::Cursor>, ToolError>> + Send {
+        let _ = (cursor, call);
+        ready(Ok(Page::from(Vec::new())))
+    }
+
+    /// What one resource holds. [`Call::name`] is its URI.
+    ///
+    /// # Errors
+    ///
+    /// [`RpcError::resource_not_found`], which an `Option` as output says with `None`; any other error is `-32603`, read
+    /// by the trace and not by the client (RES-11), unless it is an [`RpcError`].
+    fn read(
+        &self,
+        key: Self::Key,
+        call: &Call,
+    ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+
+    /// Proposals for a variable of the template, the best first; clients get 100 of them and the number of all (CMP-03).
+    /// Default: none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](ResourceRepo::read).
+    fn complete(
+        &self,
+        completing: Completing,
+        call: &Call,
+    ) -> impl Future<Output = Result<Vec<String>, ToolError>> + Send {
+        let _ = (completing, call);
+        ready(Ok(Vec::new()))
+    }
+
+    /// How long its list, and what its resources hold, may be kept. Default: not at all. A [`ReadResourceResult`] as
+    /// output carries its own hints. Public hints are for a repository of which
+    /// [`depends_on_caller`](ResourceRepo::depends_on_caller) is not true: what is kept is served to everyone.
+    fn cache(&self) -> CacheHints {
+        CacheHints::NONE
+    }
+
+    /// Whether what it lists or reads is not the same for every caller. Default: it may be so.
+    fn depends_on_caller(&self) -> bool {
+        true
+    }
+}
+
+/// The text in front of the first variable.
+fn literal_start(template: &str) -> &str {
+    template.split_once('{').map_or(template, |(start, _)| start)
+}
+
+pub(super) type Reading<'a> =
+    Pin<Box<dyn Future<Output = Result<ReadResourceResult, ToolError>> + Send + 'a>>;
+
+/// A registered repository.
+pub(in crate::suite) struct Repo {
+    pub(in crate::suite) listed: ResourceTemplate,
+    pub(in crate::suite) cache: CacheHints,
+    template: Template,
+    has_hints: bool,
+    prefix: String,
+    serve: Box<dyn Serve>,
+}
+
+impl Repo {
+    /// A repository as it is kept.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    pub(super) fn register<R: ResourceRepo>(repo: R) -> Result<Self, Vec<String>> {
+        let (listed, prefix, cache) = (repo.template(), repo.prefix(), repo.cache());
+        let mut faults = Vec::new();
+        let template = Template::parse(&listed.uri_template)
+            .map_err(|fault| faults.push(fault))
+            .ok();
+        if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
+            faults.push(fault);
+        }
+        if !literal_start(&listed.uri_template).starts_with(&prefix) || prefix.is_empty() {
+            faults.push(format!(
+                "its prefix `{prefix}` is not what the template starts with; `{}` would do",
+                literal_start(&listed.uri_template)
+            ));
+        }
+        faults.extend(cache::fault(cache, repo.depends_on_caller()));
+        match template {
+            Some(template) if faults.is_empty() => Ok(Self {
+                listed,
+                template,
+                cache,
+                has_hints: R::Output::HAS_HINTS,
+                prefix,
+                serve: Box::new(Erased(repo)),
+            }),
+            _ => Err(faults),
+        }
+    }
+
+    /// Reads a URI that starts with the prefix.
+    pub(super) async fn read(&self, uri: &str, call: &Call) -> Result<ReadResourceResult, ToolError> {
+        let Some(values) = self.template.matches(uri) else {
+            return Err(RpcError::resource_not_found(uri).into());
+        };
+        let mut result = self.serve.read(values, call).await?;
+        super::add_mime_type(&mut result, self.listed.mime_type.as_deref());
+        if !self.has_hints {
+            result.cache = self.cache;
+        }
+        Ok(result)
+    }
+
+    pub(super) fn has_variable(&self, name: &str) -> bool {
+        self.template.names().any(|known| known == name)
+    }
+
+    pub(super) fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a> {
+        self.serve.complete(completing, call)
+    }
+}
+
+impl Lists<Resource> for Repo {
+    fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    fn list<'a>(&'a self, cursor: Option<Value>, call: &'a Call) -> Listing<'a, Resource> {
+        self.serve.list(cursor, call)
+    }
+}
+
+/// A repository of any type.
+trait Serve: Send + Sync {
+    fn list<'a>(&'a self, cursor: Option<Value>, call: &'a Call) -> Listing<'a, Resource>;
+
+    fn read<'a>(&'a self, values: Values, call: &'a Call) -> Reading<'a>;
+
+    fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a>;
+}
+
+struct Erased<R>(R);
+
+impl<R: ResourceRepo> Serve for Erased<R> {
+    fn list<'a>(&'a self, cursor: Option<Value>, call: &'a Call) -> Listing<'a, Resource> {
+        Box::pin(async move { page::untyped(self.0.list(page::typed(cursor)?, call).await?) })
+    }
+
+    fn read<'a>(&'a self, values: Values, call: &'a Call) -> Reading<'a> {
+        Box::pin(async move {
+            let Ok(key) = text::typed(values) else {
+                return Err(RpcError::resource_not_found(call.name()).into());
+            };
+            self.0.read(key, call).await?.into_result(call.name())
+        })
+    }
+
+    fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a> {
+        Box::pin(self.0.complete(completing, call))
+    }
+}
