@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::rules::errors::code;
+use crate::rules::errors::{Refusal, code};
 use crate::wire::{ClientCapabilities, ErrorObject};
 
 /// A JSON-RPC error: code, one sentence, optional `data`, and a source that only the trace sees.
@@ -136,6 +136,17 @@ impl StdError for RpcError {
             .source
             .as_ref()
             .map(|source| &**source as &(dyn StdError + 'static))
+    }
+}
+
+/// What a rule refuses while the request runs already.
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        Self(Box::new(Inner {
+            error: *refusal.error,
+            source: None,
+            lacks: Vec::new(),
+        }))
     }
 }
 

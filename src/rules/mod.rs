@@ -18,6 +18,7 @@
 //! | HDR-02, HDR-06, HDR-07: `Mcp-Method` | `mcp_method.rs` |
 //! | HDR-03, HDR-09, HDR-10: `Mcp-Name` | `mcp_name.rs` |
 //! | HDR-05, HDR-09 to HDR-13: header values | `header_value.rs` |
+//! | XHDR-02 to XHDR-22: `x-mcp-header`, `Mcp-Param-*` | `x_mcp_header.rs` |
 //! | TOOL-12, CMP-02, SUB-01, PAGE-01: parameters | `params.rs` |
 //! | AUTH-06, AUTH-07, AUTH-15 to AUTH-17: challenges | `challenge.rs` |
 //! | F7, F8: browsers of other origins | `cors.rs` |
@@ -49,3 +50,4 @@ mod request_meta;
 pub(crate) mod subscription;
 pub(crate) mod tool_name;
 mod trace_context;
+pub(crate) mod x_mcp_header;

@@ -65,7 +65,7 @@ impl Suite {
                 "unknown tool; tools/list names those that exist",
             ));
         };
-        let running = state.0.insert(tool.start(channel)?);
+        let running = state.0.insert(tool.start(&request, channel)?);
         running.call(request.arguments).await
     }
 }

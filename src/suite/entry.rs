@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handler::{Channel, RpcError};
+use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::tool_name;
-use crate::wire::{self, CallToolResult};
+use crate::wire::{self, CallToolRequest, CallToolResult};
 
 use super::arguments::Arguments;
 use super::checks::Checked;
@@ -25,6 +26,7 @@ pub(super) struct Entry {
     pub(super) name: Arc<str>,
     pub(super) arguments: Arguments,
     pub(super) blocking: bool,
+    mirrored: Vec<Mirrored>,
     output: Option<Checked>,
     timeout: Option<Duration>,
     places: Option<Places>,
@@ -77,13 +79,15 @@ impl Entry {
             faults.push("its max_concurrent is 0; at least 1 would do".to_owned());
         }
         let arguments = Arguments::of(&definition.input_schema, &spec.arguments, spec.json_text);
+        let mirrored = x_mcp_header::read(&definition.input_schema);
         let output = definition.output_schema.as_ref().map(Checked::output).transpose();
-        match (arguments, output) {
-            (Ok(arguments), Ok(output)) if faults.is_empty() => {
+        match (arguments, mirrored, output) {
+            (Ok(arguments), Ok(mirrored), Ok(output)) if faults.is_empty() => {
                 let entry = Self {
                     name: Arc::from(name),
                     arguments,
                     blocking: spec.blocking,
+                    mirrored,
                     output,
                     timeout: spec.timeout,
                     places: spec.max_concurrent.map(Places::new),
@@ -91,23 +95,26 @@ impl Entry {
                 };
                 Ok((entry, definition))
             }
-            (arguments, output) => {
+            (arguments, mirrored, output) => {
                 faults.extend(arguments.err());
+                faults.extend(mirrored.err().unwrap_or_default());
                 faults.extend(output.err());
                 Err(faults)
             }
         }
     }
 
-    /// Begins one call, if there is a place for it.
+    /// Begins one call, if its headers fit its arguments and there is a place for it.
     ///
     /// # Errors
     ///
-    /// [`TOOL_BUSY`].
+    /// `-32020` (XHDR-13 to XHDR-17), [`TOOL_BUSY`].
     pub(super) fn start(
         self: &Arc<Self>,
+        request: &CallToolRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Box<dyn Running>, RpcError> {
+        x_mcp_header::check(&self.mirrored, channel.mirrored_params(), &request.arguments)?;
         let place = match &self.places {
             Some(places) => Some(places.take(&self.name)?),
             None => None,
@@ -191,10 +198,27 @@ pub(super) fn warnings(definition: &wire::Tool) -> Vec<String> {
             ));
         }
     }
+    for secret in mirrored_secrets(&definition.input_schema) {
+        found.push(format!(
+            "`{secret}` looks like a secret and is mirrored as a header, which gateways log (XHDR-11); leave `x-mcp-header` out"
+        ));
+    }
     if let Some(output) = &definition.output_schema {
         wide_ids(output, &mut found);
     }
     found
+}
+
+/// Parameters whose names say that no gateway should read them.
+fn mirrored_secrets(schema: &Value) -> Vec<String> {
+    const SECRET: [&str; 6] = ["password", "passwd", "secret", "token", "api_key", "apikey"];
+    let mirrored = x_mcp_header::read(schema).unwrap_or_default();
+    let paths = mirrored.iter().map(Mirrored::path);
+    let is_secret = |path: &String| {
+        let path = path.to_ascii_lowercase();
+        SECRET.iter().any(|word| path.contains(word))
+    };
+    paths.filter(is_secret).collect()
 }
 
 /// 64-bit integers named as ids, whose last digits clients lose above 2^53.
