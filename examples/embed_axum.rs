@@ -1,4 +1,5 @@
 //! The server inside an axum application: `/mcp` beside a route of its own, one port, one shutdown.
+#![allow(clippy::print_stdout, reason = "an example talks to its terminal")]
 
 use std::error::Error;
 use std::net::SocketAddr;

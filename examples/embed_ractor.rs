@@ -1,4 +1,5 @@
 //! The server under an actor of a ractor application: it starts with that actor and is drained by it.
+#![allow(clippy::print_stdout, reason = "an example talks to its terminal")]
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! The server behind TLS: rustls, with a certificate made at the start. Save what it prints, then
 //! `curl --cacert certificate.pem https://localhost:3000/mcp ...`.
+#![allow(clippy::print_stdout, reason = "an example talks to its terminal")]
 
 use std::error::Error;
 use std::sync::Arc;

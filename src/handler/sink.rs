@@ -68,7 +68,9 @@ pub(crate) trait Sink: Send + Sync {
     fn room(&self) -> Notified<'_>;
 
     /// How long to wait for room before the client counts as stalled.
-    fn patience(&self) -> Duration;
+    fn patience(&self) -> Duration {
+        Duration::MAX
+    }
 
     /// Takes the answer, for which there is always room. False if there was one already or nobody reads.
     fn answer(&self, answer: Answer) -> bool;
@@ -79,18 +81,30 @@ pub(crate) trait Sink: Send + Sync {
     /// Whether the transport can carry anything before the answer.
     fn streams(&self) -> bool;
 
-    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04).
-    fn acknowledge(&self, acknowledgement: Bytes);
+    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). This and what
+    /// follows is for sinks that carry listen streams.
+    fn acknowledge(&self, acknowledgement: Bytes) {
+        drop(acknowledgement);
+    }
 
     /// Notes a change to tell, on a listen stream. Never waits.
-    fn note(&self, change: Change) -> Noted;
+    fn note(&self, change: Change) -> Noted {
+        drop(change);
+        Noted::Closed
+    }
 
     /// Takes an event if there is room, and counts it as dropped otherwise. Never waits.
-    fn offer_or_drop(&self, event: Event) -> bool;
+    fn offer_or_drop(&self, event: Event) -> bool {
+        self.offer(event).is_ok()
+    }
 
     /// What the stream was told so far.
-    fn told(&self) -> Told;
+    fn told(&self) -> Told {
+        Told::default()
+    }
 
     /// When the stream was last told anything.
-    fn last_told(&self) -> Instant;
+    fn last_told(&self) -> Instant {
+        Instant::now()
+    }
 }

@@ -331,10 +331,6 @@ impl Sink for Nowhere {
         NO_ROOM.notified()
     }
 
-    fn patience(&self) -> Duration {
-        Duration::ZERO
-    }
-
     fn answer(&self, _: Answer) -> bool {
         false
     }
@@ -345,24 +341,6 @@ impl Sink for Nowhere {
 
     fn streams(&self) -> bool {
         false
-    }
-
-    fn acknowledge(&self, _: Bytes) {}
-
-    fn note(&self, _: Change) -> Noted {
-        Noted::Closed
-    }
-
-    fn offer_or_drop(&self, _: Event) -> bool {
-        false
-    }
-
-    fn told(&self) -> Told {
-        Told::default()
-    }
-
-    fn last_told(&self) -> Instant {
-        Instant::now()
     }
 }
 
@@ -384,6 +362,7 @@ mod tests {
     const LIMITS: OutboxLimits = OutboxLimits {
         messages: 2,
         bytes: 10,
+        patience: Duration::from_secs(1),
     };
 
     fn message(length: usize) -> Event {
@@ -391,10 +370,7 @@ mod tests {
     }
 
     fn answer() -> Answer {
-        Answer {
-            status: http::StatusCode::OK,
-            body: Bytes::from_static(b"{}"),
-        }
+        Answer::new(http::StatusCode::OK, Bytes::from_static(b"{}"))
     }
 
     async fn next(outbox: &Outbox) -> Outgoing {

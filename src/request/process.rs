@@ -77,7 +77,12 @@ impl<H: Handler> RequestProcess<H> {
     pub(super) fn new(served: Arc<Served<H>>, message: Message, exchange: Arc<Exchange>, held: Held) -> Self {
         let span = span(&exchange.context);
         let context = Arc::clone(&exchange.context);
-        let end = End { hook: served.disconnect.clone(), context, pid: None, reason: None };
+        let end = End {
+            hook: served.disconnect.clone(),
+            context,
+            pid: None,
+            reason: None,
+        };
         Self {
             served,
             asked: message.asked(),

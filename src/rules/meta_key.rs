@@ -2,8 +2,10 @@
 //!
 //! A key is an optional prefix of dot-separated labels with a `/`, and a name that may be empty after a prefix.
 
+use super::errors::Shown;
+
 /// Whether a key of `_meta` is well formed.
-pub(crate) fn is_valid(key: &str) -> bool {
+fn is_valid(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => is_prefix(prefix) && is_name(name),
         None => is_name(key),
@@ -15,9 +17,19 @@ pub(crate) fn is_extension(identifier: &str) -> bool {
     identifier.contains('/') && is_valid(identifier)
 }
 
+/// What is wrong with a key that an application sets.
+pub(crate) fn fault(key: &str) -> Option<String> {
+    let wrong = match key {
+        _ if !is_valid(key) => "is not a key; a key is an optional prefix such as `com.example/` and a name",
+        _ if is_reserved(key) => "has a prefix that belongs to the protocol; use one of your own",
+        _ => return None,
+    };
+    Some(format!("_meta `{}` {wrong}", Shown(key)))
+}
+
 /// Whether a key belongs to the protocol: the second label of its prefix is `modelcontextprotocol` or `mcp`, as in
 /// `io.modelcontextprotocol/`. `com.example.mcp/` does not.
-pub(crate) fn is_reserved(key: &str) -> bool {
+fn is_reserved(key: &str) -> bool {
     let second = key
         .split_once('/')
         .and_then(|(prefix, _)| prefix.split('.').nth(1));

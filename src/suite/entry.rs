@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handler::{Channel, RpcError};
 use crate::rules::x_mcp_header::{self, Mirrored};
-use crate::rules::tool_name;
+use crate::rules::{meta_key, tool_name};
 use crate::wire::{self, CallToolRequest, CallToolResult};
 
 use super::arguments::Arguments;
@@ -72,6 +72,7 @@ impl Entry {
         let mut definition = spec.definition;
         name.clone_into(&mut definition.name);
         faults.extend(tool_name::check(name).err());
+        faults.extend(definition.meta.keys().filter_map(|key| meta_key::fault(key)));
         if spec.timeout.is_some_and(|limit| limit.is_zero()) {
             faults.push("its timeout is 0; any longer time would do".to_owned());
         }

@@ -13,6 +13,7 @@
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
+//! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
 
 mod address;
 mod arguments;
@@ -27,6 +28,7 @@ mod function;
 mod output;
 mod running;
 mod schema;
+mod seal;
 mod shape;
 mod spec;
 #[cfg(test)]
@@ -49,6 +51,7 @@ pub use entry::TOOL_BUSY;
 pub use error::ToolError;
 pub use function::{Blocking, IntoTool, Struct, blocking};
 pub use output::{Json, ToolOutput};
+pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
 pub use tool::{Tool, ToolReply};
 
@@ -77,6 +80,7 @@ pub struct Suite {
     faults: Vec<String>,
     warnings: Vec<String>,
     warns: bool,
+    keys: KeyRing,
 }
 
 impl Suite {
@@ -90,6 +94,7 @@ impl Suite {
             faults: Vec::new(),
             warnings: Vec::new(),
             warns: true,
+            keys: KeyRing::random(),
         }
     }
 
@@ -104,6 +109,14 @@ impl Suite {
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets the keys that seal what clients carry from one request to the next. Default: one [random](KeyRing::random) key,
+    /// which is right for one process; several nodes need the same [`KeyRing`].
+    #[must_use]
+    pub fn keys(mut self, keys: KeyRing) -> Self {
+        self.keys = keys;
         self
     }
 

@@ -2,19 +2,29 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Extensions;
 use ractor_otp::testing::{LIMIT, within};
 use ractor_otp::{Crash, ExitReason, Me, Next, Parent, Process, SpawnOptions, Tag, spawn};
 use serde_json::Value;
-use tokio::sync::futures::Notified;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::handler::{Answer, Channel, Event, Exchange, Principal, Refused, RequestContext, Sink};
+use crate::handler::{Channel, Event, Exchange, Principal, RequestContext};
+use crate::request::{Outbox, OutboxLimits, Outgoing};
 use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, RequestId, RequestMeta};
 
-/// A [`Channel`] whose output is recorded, for a handler that is called by the test itself.
+/// Never full: a handler under test does not wait for its test to read.
+const UNLIMITED: OutboxLimits = OutboxLimits {
+    messages: usize::MAX,
+    bytes: usize::MAX,
+    patience: Duration::MAX,
+};
+
+/// A [`Channel`] whose output is recorded, for a handler that is called by the test itself. For any method but
+/// `subscriptions/listen`, whose stream is more than its handler: test that with a [`TestServer`](super::TestServer).
 ///
 /// ```
 /// use ractor_mcp::prelude::*;
@@ -39,7 +49,8 @@ use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, Req
 /// ```
 pub struct TestChannel<M> {
     channel: Channel<M>,
-    record: Arc<Record>,
+    outbox: Arc<Outbox>,
+    written: Mutex<Written>,
     messages: mpsc::UnboundedReceiver<M>,
 }
 
@@ -76,8 +87,8 @@ impl<M: Send + 'static> TestChannel<M> {
             extensions,
             received: std::time::Instant::now(),
         };
-        let record = Arc::new(Record::default());
-        let exchange = Exchange::new(Arc::new(context), Arc::clone(&record) as _, None);
+        let outbox = Arc::new(Outbox::new(UNLIMITED, true));
+        let exchange = Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None);
         let (forward, messages) = mpsc::unbounded_channel();
         let (tell, told) = oneshot::channel();
         let stand_in = StandIn {
@@ -89,7 +100,8 @@ impl<M: Send + 'static> TestChannel<M> {
         match (started, told.await) {
             (Ok(_), Ok(me)) => Self {
                 channel: Channel::new(me, exchange),
-                record,
+                outbox,
+                written: Mutex::default(),
                 messages,
             },
             (started, _) => panic!("expected the actor of a test channel, found: {:?}", started.err()),
@@ -103,7 +115,7 @@ impl<M: Send + 'static> TestChannel<M> {
 
     /// The notifications that were sent so far.
     pub fn sent(&self) -> Vec<Value> {
-        let written = self.record.lock();
+        let written = self.written();
         let messages = written.events.iter().filter_map(|event| match event {
             Event::Open => None,
             Event::Message(json) => Some(parsed(json)),
@@ -113,17 +125,13 @@ impl<M: Send + 'static> TestChannel<M> {
 
     /// Whether the response has become a stream: by the first thing sent, or by `start_stream`.
     pub fn is_stream(&self) -> bool {
-        !self.record.lock().events.is_empty()
+        !self.written().events.is_empty()
     }
 
     /// The JSON-RPC response that was given early with `send_result` or `send_error`; a handler's reply is its return
     /// value, which the test has.
     pub fn answer(&self) -> Option<Value> {
-        self.record
-            .lock()
-            .answer
-            .as_ref()
-            .map(|answer| parsed(&answer.body))
+        self.written().answer.as_ref().map(parsed)
     }
 
     /// The next message sent to the request: to its address, by its timers, tasks and monitors.
@@ -141,9 +149,24 @@ impl<M: Send + 'static> TestChannel<M> {
         }
     }
 
+    /// What was written up to now.
+    fn written(&self) -> MutexGuard<'_, Written> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(outgoing) = self.outbox.poll_next(&mut cx) {
+            match outgoing {
+                Outgoing::Event(event) => written.events.push(event),
+                Outgoing::Answer(answer) => written.answer = Some(answer.body),
+            }
+        }
+        written
+    }
+
     /// The client leaves: sends return `Closed`, and the request's timers and tasks end.
     pub fn hang_up(&self) {
-        self.record.lock().gone = true;
+        // What was sent before stays known.
+        drop(self.written());
+        self.outbox.abandon();
         self.channel
             .pid()
             .exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
@@ -154,6 +177,13 @@ impl<M> fmt::Debug for TestChannel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Test{:?}", self.channel)
     }
+}
+
+/// What the test took out of the outbox.
+#[derive(Default)]
+struct Written {
+    events: Vec<Event>,
+    answer: Option<Bytes>,
 }
 
 fn parsed(json: &Bytes) -> Value {
@@ -182,55 +212,5 @@ impl<M: Send + 'static> Process for StandIn<M> {
             Ok(()) => Next::Receive,
             Err(_) => Next::Stop(ExitReason::Normal),
         }
-    }
-}
-
-/// Keeps all that is sent. It is never full.
-#[derive(Default)]
-struct Record(Mutex<Written>, Notify);
-
-#[derive(Default)]
-struct Written {
-    events: Vec<Event>,
-    answer: Option<Answer>,
-    gone: bool,
-}
-
-impl Record {
-    fn lock(&self) -> MutexGuard<'_, Written> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Sink for Record {
-    fn offer(&self, event: Event) -> Result<(), Refused> {
-        let mut written = self.lock();
-        if written.gone || written.answer.is_some() {
-            return Err(Refused::Closed);
-        }
-        written.events.push(event);
-        Ok(())
-    }
-
-    fn room(&self) -> Notified<'_> {
-        self.1.notified()
-    }
-
-    fn answer(&self, answer: Answer) -> bool {
-        let mut written = self.lock();
-        let due = !written.gone && written.answer.is_none();
-        if due {
-            written.answer = Some(answer);
-        }
-        due
-    }
-
-    fn is_closed(&self) -> bool {
-        let written = self.lock();
-        written.gone || written.answer.is_some()
-    }
-
-    fn streams(&self) -> bool {
-        true
     }
 }

@@ -30,13 +30,16 @@ pub struct TestRequest {
 }
 
 enum Body {
-    Message {
-        id: Option<Value>,
-        method: String,
-        params: Value,
-        meta: Map<String, Value>,
-    },
+    Message(Box<Message>),
     Raw(Bytes),
+}
+
+/// A JSON-RPC message: a notification, if it has no id.
+struct Message {
+    id: Option<Value>,
+    method: String,
+    params: Value,
+    meta: Map<String, Value>,
 }
 
 impl TestRequest {
@@ -56,12 +59,12 @@ impl TestRequest {
                 format!("{kind} {method}{name}"),
                 at,
             ),
-            body: Body::Message {
+            body: Body::Message(Box::new(Message {
                 id: id.map(Value::from),
                 method: method.to_owned(),
                 params,
                 meta: client.meta.clone(),
-            },
+            })),
             headers: client.headers.clone(),
             absent: Vec::new(),
             client: client.clone(),
@@ -80,8 +83,8 @@ impl TestRequest {
 
     /// Another id: a string or an integer.
     pub fn id(mut self, new: impl Into<Value>) -> Self {
-        if let Body::Message { id, .. } = &mut self.body {
-            *id = Some(new.into());
+        if let Body::Message(message) = &mut self.body {
+            message.id = Some(new.into());
         }
         self
     }
@@ -104,10 +107,10 @@ impl TestRequest {
 
     /// Sets an entry of `_meta`; `Value::Null` takes it away.
     pub fn meta(mut self, key: &str, value: impl Into<Value>) -> Self {
-        if let Body::Message { meta, .. } = &mut self.body {
+        if let Body::Message(message) = &mut self.body {
             match value.into() {
-                Value::Null => drop(meta.shift_remove(key)),
-                value => drop(meta.insert(key.to_owned(), value)),
+                Value::Null => drop(message.meta.shift_remove(key)),
+                value => drop(message.meta.insert(key.to_owned(), value)),
             }
         }
         self
@@ -165,14 +168,9 @@ impl TestRequest {
         );
         let body = match self.body {
             Body::Raw(body) => body,
-            Body::Message {
-                id,
-                method,
-                params,
-                meta,
-            } => {
-                mirror(&mut headers, &method, &params, &meta);
-                Bytes::from(message(id, &method, params, meta).to_string())
+            Body::Message(message) => {
+                message.mirror(&mut headers);
+                Bytes::from(message.into_json().to_string())
             }
         };
         headers.extend(self.headers);
@@ -187,24 +185,38 @@ impl TestRequest {
     }
 }
 
-/// The headers that repeat what the body says (HDR-01 to HDR-03).
-fn mirror(headers: &mut HeaderMap, method: &str, params: &Value, meta: &Map<String, Value>) {
-    let version = meta.get(keys::PROTOCOL_VERSION).and_then(Value::as_str);
-    let name = match method {
-        "tools/call" | "prompts/get" => params.get("name"),
-        "resources/read" => params.get("uri"),
-        _ => None,
-    };
-    let lines = [
-        ("mcp-protocol-version", Some(version.unwrap_or(PROTOCOL_VERSION))),
-        ("mcp-method", Some(method)),
-        ("mcp-name", name.and_then(Value::as_str)),
-    ];
-    for (name, value) in lines {
-        // A value that no header can carry is left to the server to miss.
-        if let Some(Ok(value)) = value.map(|value| HeaderValue::from_str(&encoded(value))) {
-            headers.insert(name, value);
+impl Message {
+    /// The headers that repeat what the body says (HDR-01 to HDR-03).
+    fn mirror(&self, headers: &mut HeaderMap) {
+        let version = self.meta.get(keys::PROTOCOL_VERSION).and_then(Value::as_str);
+        let name = match self.method.as_str() {
+            "tools/call" | "prompts/get" => self.params.get("name"),
+            "resources/read" => self.params.get("uri"),
+            _ => None,
+        };
+        let lines = [
+            ("mcp-protocol-version", Some(version.unwrap_or(PROTOCOL_VERSION))),
+            ("mcp-method", Some(self.method.as_str())),
+            ("mcp-name", name.and_then(Value::as_str)),
+        ];
+        for (name, value) in lines {
+            // A value that no header can carry is left to the server to miss.
+            if let Some(Ok(value)) = value.map(|value| HeaderValue::from_str(&encoded(value))) {
+                headers.insert(name, value);
+            }
         }
+    }
+
+    fn into_json(mut self) -> Value {
+        // Parameters that are no object go out as they are: the server has to refuse them.
+        if let (Some(params), true) = (self.params.as_object_mut(), self.id.is_some()) {
+            params.entry("_meta").or_insert(Value::Object(self.meta));
+        }
+        let mut message = json!({"jsonrpc": "2.0", "method": self.method, "params": self.params});
+        if let (Some(id), Some(message)) = (self.id, message.as_object_mut()) {
+            message.insert("id".to_owned(), id);
+        }
+        message
     }
 }
 
@@ -218,18 +230,6 @@ fn encoded(text: &str) -> String {
     } else {
         format!("=?base64?{}?=", STANDARD.encode(text))
     }
-}
-
-fn message(id: Option<Value>, method: &str, mut params: Value, meta: Map<String, Value>) -> Value {
-    // What is no object goes out as it is: the server has to refuse it.
-    if let (Some(params), true) = (params.as_object_mut(), id.is_some()) {
-        params.entry("_meta").or_insert(Value::Object(meta));
-    }
-    let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
-    if let (Some(id), Some(message)) = (id, message.as_object_mut()) {
-        message.insert("id".to_owned(), id);
-    }
-    message
 }
 
 impl IntoFuture for TestRequest {

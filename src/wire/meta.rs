@@ -33,6 +33,11 @@ impl Meta {
         self.entries.get(key)
     }
 
+    /// The keys that were set.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
     /// Sets an entry. Keys of your own have a prefix, such as `com.example/colour` (META-01 to META-04).
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) {
         self.entries.insert(key.into(), value.into());

@@ -26,7 +26,9 @@ fn options() -> Options {
                 None => Err(Denied::Unauthorized(Challenge::scopes(["who"]))),
                 Some("panic") => panic!("the hook"),
                 Some("slow") => std::future::pending().await,
-                Some("expired") => Ok(Principal::new("old").expiring_at(SystemTime::now() - Duration::from_secs(1))),
+                Some("expired") => {
+                    Ok(Principal::new("old").expiring_at(SystemTime::now() - Duration::from_secs(1)))
+                }
                 Some("down") => Err(Denied::Unavailable("the key server is down".into())),
                 Some("banned") => Err(Denied::Forbidden("not you".into())),
                 Some("hidden") => Err(Denied::NotFound("nothing here".into())),
@@ -36,12 +38,21 @@ fn options() -> Options {
             }
         })
         .connect_time(Duration::from_millis(100))
-        .protected_resource(&ProtectedResource::new("https://example.com/mcp", "https://issuer.example.com"))
+        .protected_resource(&ProtectedResource::new(
+            "https://example.com/mcp",
+            "https://issuer.example.com",
+        ))
         .allowed_origins(["https://app.example.com"])
 }
 
 async fn server() -> Server {
-    Server::start_with(Suite::new("who", "1").tool("whoami", whoami).tool("slow", fixture::slow), options()).await
+    Server::start_with(
+        Suite::new("who", "1")
+            .tool("whoami", whoami)
+            .tool("slow", fixture::slow),
+        options(),
+    )
+    .await
 }
 
 fn as_caller(post: Post, token: &str) -> Post {
@@ -49,7 +60,9 @@ fn as_caller(post: Post, token: &str) -> Post {
 }
 
 fn challenge(response: &Response) -> &str {
-    response.header("www-authenticate").unwrap_or_else(|| panic!("no challenge in {response:?}"))
+    response
+        .header("www-authenticate")
+        .unwrap_or_else(|| panic!("no challenge in {response:?}"))
 }
 
 #[tokio::test]
@@ -60,18 +73,38 @@ async fn f10_each_refusal_has_its_status_and_its_challenge() {
 
     let none = server.send(whoami()).await;
     assert_eq!(none.status, 401);
-    assert_eq!(challenge(&none), format!("Bearer scope=\"who\", {url}"), "no error without a token");
-    for (token, status) in [("garbage", 401), ("expired", 401), ("banned", 403), ("hidden", 404), ("down", 503)] {
+    assert_eq!(
+        challenge(&none),
+        format!("Bearer scope=\"who\", {url}"),
+        "no error without a token"
+    );
+    for (token, status) in [
+        ("garbage", 401),
+        ("expired", 401),
+        ("banned", 403),
+        ("hidden", 404),
+        ("down", 503),
+    ] {
         let response = server.send(as_caller(whoami(), token)).await;
         assert_eq!(response.status, status, "{token}");
-        assert!(response.answer()["error"]["code"].is_i64(), "{token}: a JSON-RPC error");
+        assert!(
+            response.answer()["error"]["code"].is_i64(),
+            "{token}: a JSON-RPC error"
+        );
         if status == 401 {
-            assert!(challenge(&response).contains("error=\"invalid_token\""), "{token}: {}", challenge(&response));
+            assert!(
+                challenge(&response).contains("error=\"invalid_token\""),
+                "{token}: {}",
+                challenge(&response)
+            );
         }
     }
     let scopeless = server.send(as_caller(whoami(), "scopeless").id("\"x\"")).await;
     assert_eq!((scopeless.status, &scopeless.answer()["id"]), (403, &json!("x")));
-    assert_eq!(challenge(&scopeless), format!("Bearer error=\"insufficient_scope\", scope=\"who am:i\", {url}"));
+    assert_eq!(
+        challenge(&scopeless),
+        format!("Bearer error=\"insufficient_scope\", scope=\"who am:i\", {url}")
+    );
 }
 
 #[tokio::test]
@@ -91,11 +124,27 @@ async fn a_refused_caller_starts_no_actor() {
     let mut client = server.client().await;
     for _ in 0..20 {
         assert_eq!(client.send(&call("whoami", json!({}))).await.status, 401);
-        assert_eq!(client.send(&notification("notifications/x", json!({}))).await.status, 401);
+        assert_eq!(
+            client
+                .send(&notification("notifications/x", json!({})))
+                .await
+                .status,
+            401
+        );
     }
-    assert_eq!(client.send(&as_caller(call("whoami", json!({})), "bob")).await.text(), "bob");
+    assert_eq!(
+        client
+            .send(&as_caller(call("whoami", json!({})), "bob"))
+            .await
+            .text(),
+        "bob"
+    );
     let first = exits.next().await.expect("an exit").expect("none was missed");
-    assert!(first.label.starts_with("request tools/call whoami"), "{}", first.label);
+    assert!(
+        first.label.starts_with("request tools/call whoami"),
+        "{}",
+        first.label
+    );
 }
 
 #[tokio::test]
@@ -116,34 +165,78 @@ async fn f7_f8_a_listed_origin_is_told_what_it_may_send_and_read() {
         .verb("OPTIONS")
         .header("Origin", origin)
         .header("Access-Control-Request-Method", "POST")
-        .header("Access-Control-Request-Headers", "authorization,mcp-method,mcp-name,mcp-param-region");
+        .header(
+            "Access-Control-Request-Headers",
+            "authorization,mcp-method,mcp-name,mcp-param-region",
+        );
     let response = server.send(preflight.clone()).await;
     assert_eq!(response.status, 204, "before any token is asked for");
     assert_eq!(response.header("access-control-allow-origin"), Some(origin));
-    assert!(response.header("access-control-allow-headers").unwrap().contains("mcp-param-region"));
+    assert!(
+        response
+            .header("access-control-allow-headers")
+            .unwrap()
+            .contains("mcp-param-region")
+    );
 
-    let refused = server.send(call("whoami", json!({})).header("Origin", origin)).await;
-    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(origin)));
-    assert!(refused.header("access-control-expose-headers").unwrap().contains("www-authenticate"));
+    let refused = server
+        .send(call("whoami", json!({})).header("Origin", origin))
+        .await;
+    assert_eq!(
+        (refused.status, refused.header("access-control-allow-origin")),
+        (401, Some(origin))
+    );
+    assert!(
+        refused
+            .header("access-control-expose-headers")
+            .unwrap()
+            .contains("www-authenticate")
+    );
 
-    let foreign = server.send(preflight.header("Origin", "https://evil.example.com")).await;
-    assert_eq!((foreign.status, foreign.header("access-control-allow-origin")), (403, None));
+    let foreign = server
+        .send(preflight.header("Origin", "https://evil.example.com"))
+        .await;
+    assert_eq!(
+        (foreign.status, foreign.header("access-control-allow-origin")),
+        (403, None)
+    );
 }
 
 #[tokio::test]
 async fn f9_the_metadata_document_needs_no_token_and_is_where_clients_look() {
     let server = server().await;
     let get = |path: &str| Post::raw("").verb("GET").path(path);
-    for path in ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"] {
+    for path in [
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-protected-resource",
+    ] {
         let response = server.send(get(path)).await;
-        assert_eq!((response.status, response.header("access-control-allow-origin")), (200, Some("*")));
+        assert_eq!(
+            (response.status, response.header("access-control-allow-origin")),
+            (200, Some("*"))
+        );
         let document: serde_json::Value = serde_json::from_str(&response.body).unwrap();
         assert_eq!(document["resource"], "https://example.com/mcp");
-        assert_eq!(document["authorization_servers"], json!(["https://issuer.example.com"]));
+        assert_eq!(
+            document["authorization_servers"],
+            json!(["https://issuer.example.com"])
+        );
     }
-    assert_eq!(server.send(get("/.well-known/oauth-protected-resource/other")).await.status, 404);
+    assert_eq!(
+        server
+            .send(get("/.well-known/oauth-protected-resource/other"))
+            .await
+            .status,
+        404
+    );
     let plain = Server::start(fixture::suite()).await;
-    assert_eq!(plain.send(get("/.well-known/oauth-protected-resource")).await.status, 404);
+    assert_eq!(
+        plain
+            .send(get("/.well-known/oauth-protected-resource"))
+            .await
+            .status,
+        404
+    );
 }
 
 #[tokio::test]
@@ -165,11 +258,24 @@ async fn the_disconnect_hook_is_told_every_end_with_its_reason() {
     let mut client = server.client().await;
     client.write(&slow(60_000)).await;
     server.await_process("request ").await.kill();
-    let ends = eventually("three ends", || Some(ends.lock().unwrap().clone()).filter(|ends| ends.len() == 3)).await;
+    let ends = eventually("three ends", || {
+        Some(ends.lock().unwrap().clone()).filter(|ends| ends.len() == 3)
+    })
+    .await;
     let reasons: Vec<_> = ends.iter().map(|end| end.reason.clone()).collect();
     let tagged = ExitReason::ShutdownWith;
-    assert_eq!(reasons, [tagged(Tag::REPLY), tagged(Tag::CLIENT_DISCONNECTED), ExitReason::Killed]);
-    assert!(ends.iter().all(|end| end.method == "tools/call" && end.name.as_deref() == Some("slow")));
+    assert_eq!(
+        reasons,
+        [
+            tagged(Tag::REPLY),
+            tagged(Tag::CLIENT_DISCONNECTED),
+            ExitReason::Killed
+        ]
+    );
+    assert!(
+        ends.iter()
+            .all(|end| end.method == "tools/call" && end.name.as_deref() == Some("slow"))
+    );
     assert!(ends.iter().all(|end| end.principal.id() == Some("alice")));
 }
 
@@ -184,7 +290,12 @@ impl Handler for Open {
         Ok(())
     }
 
-    async fn handle_request(&self, request: Request, _: &Channel<()>, (): &mut ()) -> Result<Reply, RpcError> {
+    async fn handle_request(
+        &self,
+        request: Request,
+        _: &Channel<()>,
+        (): &mut (),
+    ) -> Result<Reply, RpcError> {
         match request {
             Request::Listen(listen) => Ok(Reply::subscribe(listen.notifications)),
             other => Err(RpcError::method_not_found(other.method())),
@@ -203,12 +314,26 @@ async fn f12_a_stream_ends_with_the_token_that_opened_it() {
     });
     let server = Server::start_with(Open, options).await;
     let mut client = server.client().await;
-    client.write(&request("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))).await;
+    client
+        .write(&request(
+            "subscriptions/listen",
+            json!({"notifications": {"toolsListChanged": true}}),
+        ))
+        .await;
     client.read_head().await;
     let stream = server.await_process("request subscriptions/listen").await;
-    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
-    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/cancelled");
-    assert_eq!(client.read_event().await.unwrap()["result"]["resultType"], "complete");
+    assert_eq!(
+        client.read_event().await.unwrap()["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    assert_eq!(
+        client.read_event().await.unwrap()["method"],
+        "notifications/cancelled"
+    );
+    assert_eq!(
+        client.read_event().await.unwrap()["result"]["resultType"],
+        "complete"
+    );
     assert_eq!(client.read_event().await, None);
     assert_eq!(stream.join().await, ExitReason::ShutdownWith(Tag::EXPIRED));
     assert_eq!(server.mcp.notify_tools_changed(), 0);
@@ -216,9 +341,9 @@ async fn f12_a_stream_ends_with_the_token_that_opened_it() {
 
 #[tokio::test]
 async fn i10_a_principal_keeps_its_newest_streams_and_nobody_elses_are_evicted() {
-    let options = Options::new().max_streams(1000, 4).connect(|request| async move {
-        Ok(Principal::new(request.bearer_token().unwrap_or("none")))
-    });
+    let options = Options::new()
+        .max_streams(1000, 4)
+        .connect(|request| async move { Ok(Principal::new(request.bearer_token().unwrap_or("none"))) });
     let server = Server::start_with(Open, options).await;
     let listen = |who: &str| {
         let filter = json!({"notifications": {"toolsListChanged": true}});

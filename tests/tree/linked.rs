@@ -17,6 +17,7 @@ struct Application {
 
 type Started = oneshot::Sender<(McpSupervisor, std::net::SocketAddr)>;
 
+#[cfg_attr(feature = "ractor-async-trait", ractor::async_trait)]
 impl Actor for Application {
     type Msg = ();
     type State = McpSupervisor;

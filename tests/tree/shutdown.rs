@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ractor_mcp::Options;
 use ractor_mcp::otp::ExitReason;
 use serde_json::json;
 
