@@ -7,6 +7,7 @@ mod arguments;
 mod blocking;
 mod definition;
 mod limits;
+mod mirrored;
 mod output;
 mod streaming;
 mod ui;
