@@ -3,6 +3,6 @@
 pub use crate::handler::{Channel, Handler, Reply, RpcError, Sent};
 #[cfg(feature = "suite")]
 pub use crate::suite::{
-    Call, Json, NoArguments, Suite, Tool, ToolError, ToolOutput, ToolReply, blocking, tool,
+    Call, Elicited, Json, NoArguments, Suite, Tool, ToolError, ToolOutput, ToolReply, blocking, tool,
 };
 pub use crate::tree::{McpSupervisor, Options, shutdown_signal};

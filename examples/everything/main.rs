@@ -3,6 +3,7 @@
 mod content;
 mod failures;
 mod progress;
+mod rounds;
 mod schemas;
 
 use ractor_mcp::prelude::*;
@@ -25,13 +26,12 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .tool("test_missing_capability", failures::missing_capability)
         .tool("boom", failures::boom)
         .tool("test_tool_with_progress", progress::steps)
-        .tool("test_streaming_elicitation", progress::streaming)
         .tool("test_logging_tool", progress::logging)
         .tool("slow", progress::slow)
         .tool("echo", content::echo)
         .tool("test_x_mcp_header", schemas::mirrored)
         .tool("json_schema_2020_12_tool", schemas::json_schema());
-    let mcp = McpSupervisor::start(suite).await?;
+    let mcp = McpSupervisor::start(rounds::add_to(suite)).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await
 }

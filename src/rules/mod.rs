@@ -25,6 +25,7 @@
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
 //! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
+//! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
 
 pub(crate) mod accept;
@@ -34,6 +35,7 @@ pub(crate) mod cors;
 pub(crate) mod errors;
 mod header_value;
 pub(crate) mod host;
+pub(crate) mod input_request;
 mod json;
 mod mcp_method;
 mod mcp_name;

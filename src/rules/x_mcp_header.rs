@@ -306,7 +306,10 @@ mod tests {
             "a": { "type": "string", MARK: "Region" },
             "b": { "type": "string", MARK: "REGION" },
         } }));
-        assert!(told.contains("at `b`: the name `REGION` is taken by `a`"), "{told}");
+        assert!(
+            told.contains("at `b`: the name `REGION` is taken by `a`"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -342,11 +345,17 @@ mod tests {
                 json!({ "$defs": { "d": { "properties": { "a": mark } } } }),
                 "`$defs.d.properties.a`",
             ),
-            (json!({ "patternProperties": { "^x": mark } }), "`patternProperties"),
+            (
+                json!({ "patternProperties": { "^x": mark } }),
+                "`patternProperties",
+            ),
             (json!({ "additionalProperties": mark }), "`additionalProperties`"),
         ] {
             let told = faults(elsewhere);
-            assert!(told.contains(place) && told.contains("`properties` alone"), "{told}");
+            assert!(
+                told.contains(place) && told.contains("`properties` alone"),
+                "{told}"
+            );
         }
         let reference =
             json!({ "properties": { "a": { "$ref": "#/$defs/d", MARK: "P" } }, "$defs": { "d": {} } });

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::handler::{Channel, Closed, Principal, Sent};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
-use super::{SuiteMessage, ToolAddress};
+use super::{Rounds, SuiteMessage, ToolAddress};
 
 /// The call that a tool serves: the second argument of a tool function that wants it. A [`Tool`](super::Tool) that takes
 /// messages of a type `M` gets a `Call<M>`, which has an [`address`](Call::address).
@@ -37,17 +37,24 @@ use super::{SuiteMessage, ToolAddress};
 pub struct Call<M = Infallible> {
     channel: Channel<SuiteMessage>,
     tool: Arc<str>,
+    rounds: Rounds,
     messages: PhantomData<fn(M)>,
 }
 
 impl<M: Send + 'static> Call<M> {
-    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>) -> Self {
+    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>, rounds: Rounds) -> Self {
         let messages = PhantomData;
         Self {
             channel,
             tool,
+            rounds,
             messages,
         }
+    }
+
+    /// The rounds of this call: what the client answered so far.
+    pub fn rounds(&self) -> &Rounds {
+        &self.rounds
     }
 
     /// The name under which the tool was called.
@@ -180,6 +187,7 @@ impl<M> Clone for Call<M> {
         Self {
             channel: self.channel.clone(),
             tool: Arc::clone(&self.tool),
+            rounds: self.rounds.clone(),
             messages: PhantomData,
         }
     }

@@ -8,8 +8,8 @@ use crate::wire::{
     CallToolRequest, DiscoverResult, Implementation, ListToolsResult, Request, ServerCapabilities,
 };
 
-use super::Suite;
 use super::running::Running;
+use super::{Rounds, Suite};
 
 /// What a running request of a suite remembers: the call of a tool, if it is one.
 #[derive(Default)]
@@ -65,7 +65,9 @@ impl Suite {
                 "unknown tool; tools/list names those that exist",
             ));
         };
-        let running = state.0.insert(tool.start(&request, channel)?);
+        tool.check_headers(&request, channel)?;
+        let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
+        let running = state.0.insert(tool.start(channel, rounds)?);
         running.call(request.arguments).await
     }
 }

@@ -15,7 +15,7 @@ use crate::wire::{self, CallToolRequest, CallToolResult};
 use super::arguments::Arguments;
 use super::checks::Checked;
 use super::running::{Active, Running};
-use super::{SuiteMessage, Tool, ToolSpec};
+use super::{Rounds, SuiteMessage, Tool, ToolSpec};
 
 /// The code of the JSON-RPC error that refuses a call beyond [`ToolSpec::max_concurrent`]: outside the reserved ranges,
 /// and safe to send again, since nothing of the tool has run.
@@ -44,7 +44,13 @@ pub(super) type Place = Option<Arc<OwnedSemaphorePermit>>;
 
 /// A tool of any type.
 pub(super) trait Serve: Send + Sync {
-    fn start(&self, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Box<dyn Running>;
+    fn start(
+        &self,
+        entry: Arc<Entry>,
+        channel: Channel<SuiteMessage>,
+        rounds: Rounds,
+        place: Place,
+    ) -> Box<dyn Running>;
 }
 
 pub(super) struct Erased<T>(Arc<T>);
@@ -56,8 +62,14 @@ impl<T: Tool> Erased<T> {
 }
 
 impl<T: Tool> Serve for Erased<T> {
-    fn start(&self, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Box<dyn Running> {
-        Box::new(Active::new(Arc::clone(&self.0), entry, channel, place))
+    fn start(
+        &self,
+        entry: Arc<Entry>,
+        channel: Channel<SuiteMessage>,
+        rounds: Rounds,
+        place: Place,
+    ) -> Box<dyn Running> {
+        Box::new(Active::new(Arc::clone(&self.0), entry, channel, rounds, place))
     }
 }
 
@@ -105,17 +117,33 @@ impl Entry {
         }
     }
 
-    /// Begins one call, if its headers fit its arguments and there is a place for it.
+    /// Checks the headers of a call against its arguments.
     ///
     /// # Errors
     ///
-    /// `-32020` (XHDR-13 to XHDR-17), [`TOOL_BUSY`].
-    pub(super) fn start(
-        self: &Arc<Self>,
+    /// `-32020` (XHDR-13 to XHDR-17).
+    pub(super) fn check_headers(
+        &self,
         request: &CallToolRequest,
         channel: &Channel<SuiteMessage>,
+    ) -> Result<(), RpcError> {
+        Ok(x_mcp_header::check(
+            &self.mirrored,
+            channel.mirrored_params(),
+            &request.arguments,
+        )?)
+    }
+
+    /// Begins one call, if there is a place for it.
+    ///
+    /// # Errors
+    ///
+    /// [`TOOL_BUSY`].
+    pub(super) fn start(
+        self: &Arc<Self>,
+        channel: &Channel<SuiteMessage>,
+        rounds: Rounds,
     ) -> Result<Box<dyn Running>, RpcError> {
-        x_mcp_header::check(&self.mirrored, channel.mirrored_params(), &request.arguments)?;
         let place = match &self.places {
             Some(places) => Some(places.take(&self.name)?),
             None => None,
@@ -123,7 +151,7 @@ impl Entry {
         if let Some(limit) = self.timeout {
             self.expire_after(limit, channel);
         }
-        Ok(self.serve.start(Arc::clone(self), channel.clone(), place))
+        Ok(self.serve.start(Arc::clone(self), channel.clone(), rounds, place))
     }
 
     /// Answers the call when its time is over, and then interrupts it. The answer comes first, since what follows may

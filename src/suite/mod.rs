@@ -9,6 +9,8 @@
 //! | `entry.rs` | a tool as it is kept: checked, compiled, limited |
 //! | `running.rs`, `thread.rs` | one running call; one on a thread of its own |
 //! | `call.rs`, `address.rs` | [`Call`], what a running tool knows and sends; [`ToolAddress`], how it is reached |
+//! | `rounds.rs`, `book.rs` | [`Rounds`], questions and answers over several rounds; what they remember of each other |
+//! | `question.rs`, `form.rs`, `asking.rs` | [`Question`], what can be asked; [`Form`], typed answers; asking in a call |
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
@@ -17,6 +19,8 @@
 
 mod address;
 mod arguments;
+mod asking;
+mod book;
 mod call;
 mod checks;
 mod dispatch;
@@ -24,8 +28,11 @@ mod entry;
 mod error;
 #[cfg(feature = "json-schema")]
 mod faults;
+mod form;
 mod function;
 mod output;
+mod question;
+mod rounds;
 mod running;
 mod schema;
 mod seal;
@@ -38,6 +45,7 @@ mod tool;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::wire::{Implementation, ToolList};
 
@@ -49,8 +57,11 @@ pub use call::{Amount, Call, IntoTotal};
 pub use dispatch::{SuiteMessage, SuiteState};
 pub use entry::TOOL_BUSY;
 pub use error::ToolError;
+pub use form::{Elicited, Form, form};
 pub use function::{Blocking, IntoTool, Struct, blocking};
 pub use output::{Json, ToolOutput};
+pub use question::{Page, Question, Questions, Roots, page};
+pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
 pub use tool::{Tool, ToolReply};
@@ -81,6 +92,7 @@ pub struct Suite {
     warnings: Vec<String>,
     warns: bool,
     keys: KeyRing,
+    question_time: Duration,
 }
 
 impl Suite {
@@ -95,6 +107,7 @@ impl Suite {
             warnings: Vec::new(),
             warns: true,
             keys: KeyRing::random(),
+            question_time: KeyRing::LIFETIME,
         }
     }
 
@@ -117,6 +130,13 @@ impl Suite {
     #[must_use]
     pub fn keys(mut self, keys: KeyRing) -> Self {
         self.keys = keys;
+        self
+    }
+
+    /// Sets how long a client has to answer a question, 20 minutes by default; then it starts its request again.
+    #[must_use]
+    pub fn question_time(mut self, time: Duration) -> Self {
+        self.question_time = time;
         self
     }
 

@@ -11,9 +11,7 @@ impl MirroredParams {
     }
 
     pub(crate) fn push(&mut self, name: &str, value: &str) {
-        self.0
-            .get_or_insert_default()
-            .push((name.into(), value.into()));
+        self.0.get_or_insert_default().push((name.into(), value.into()));
     }
 
     /// Whether the request came with headers at all. Without them there is nothing to check (XHDR-22).

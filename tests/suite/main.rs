@@ -9,5 +9,7 @@ mod definition;
 mod limits;
 mod mirrored;
 mod output;
+mod rounds;
+mod rounds_state;
 mod streaming;
 mod ui;

@@ -61,7 +61,8 @@ async fn xhdr_15_to_17_a_call_whose_headers_differ_is_refused_before_its_tool_ru
         eu().header("Mcp-Param-Region", "=?base64?ZXU?="),
         eu().header("Mcp-Param-Region", "eu")
             .another("mcp-param-region", "eu"),
-        eu().header("Mcp-Param-Region", "eu").header("Mcp-Param-Limit", "1"),
+        eu().header("Mcp-Param-Region", "eu")
+            .header("Mcp-Param-Limit", "1"),
         query(json!({})).header("Mcp-Param-Region", "eu"),
     ] {
         let refused = server.send(post.clone()).await;

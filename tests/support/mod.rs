@@ -5,6 +5,7 @@ pub mod client;
 pub mod fixture;
 pub mod mirror;
 pub mod request;
+pub mod rounds;
 
 use std::net::SocketAddr;
 use std::time::Duration;
