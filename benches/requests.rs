@@ -20,7 +20,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 const REQUESTS: usize = 20_000;
-const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"3"}]}}"#;
+const ANSWER: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"3"}]}}"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
 /// Adds two integers.
@@ -45,10 +46,14 @@ async fn bare(ready: mpsc::Sender<SocketAddr>) {
             let body = request.into_body().collect().await.unwrap().to_bytes();
             let parsed: serde_json::Value = serde_json::from_slice(&body).unwrap();
             assert!(parsed.get("method").is_some());
-            Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from_static(ANSWER.as_bytes()))))
+            Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from_static(
+                ANSWER.as_bytes(),
+            ))))
         });
         tokio::spawn(async move {
-            let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), service);
             let _ = connection.await;
         });
     }
@@ -59,26 +64,42 @@ async fn ours(ready: mpsc::Sender<SocketAddr>, more: usize) {
     let suite = Suite::new("bench", "1").tool("add", add);
     let suite = (0..more).fold(suite, |suite, n| suite.tool(&format!("add_{n}"), add));
     let mcp = McpSupervisor::start(suite).await.unwrap();
-    ready.send(mcp.listen("127.0.0.1:0").await.unwrap().addr()).unwrap();
+    ready
+        .send(mcp.listen("127.0.0.1:0").await.unwrap().addr())
+        .unwrap();
     std::future::pending::<()>().await;
 }
 
 /// Starts a server on a thread of its own; returns where it listens and where its CPU time is read.
-fn start<F: Future<Output = ()>>(server: impl FnOnce(mpsc::Sender<SocketAddr>) -> F + Send + 'static) -> (SocketAddr, String) {
+fn start<F: Future<Output = ()>>(
+    server: impl FnOnce(mpsc::Sender<SocketAddr>) -> F + Send + 'static,
+) -> (SocketAddr, String) {
     let (ready, addr) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        tell.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        tell.send(std::fs::read_link("/proc/thread-self").unwrap())
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(server(ready));
     });
     let thread = told.recv().unwrap();
-    (addr.recv().unwrap(), format!("/proc/{}/schedstat", thread.display()))
+    (
+        addr.recv().unwrap(),
+        format!("/proc/{}/schedstat", thread.display()),
+    )
 }
 
 fn cpu(schedstat: &str) -> Duration {
     let text = std::fs::read_to_string(schedstat).unwrap();
-    Duration::from_nanos(text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap())
+    Duration::from_nanos(
+        text.split(' ')
+            .next()
+            .and_then(|nanos| nanos.parse().ok())
+            .unwrap(),
+    )
 }
 
 /// Microseconds of the server's CPU for each request, over so many connections in turn.
@@ -103,7 +124,11 @@ fn measure(addr: SocketAddr, schedstat: &str, connections: usize) -> f64 {
         }
         for socket in sockets {
             let read = socket.read(&mut buffer).unwrap();
-            assert!(buffer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..read]));
+            assert!(
+                buffer[..read].starts_with(b"HTTP/1.1 200"),
+                "{}",
+                String::from_utf8_lossy(&buffer[..read])
+            );
         }
     };
     for _ in 0..20 {
@@ -125,9 +150,15 @@ fn main() {
     println!("|---|---|---|---|---|");
     for connections in [1, 32, 256] {
         let best = |(addr, cpu): &(SocketAddr, String)| {
-            (0..3).map(|_| measure(*addr, cpu, connections)).fold(f64::INFINITY, f64::min)
+            (0..3)
+                .map(|_| measure(*addr, cpu, connections))
+                .fold(f64::INFINITY, f64::min)
         };
         let (bare, one, hundred) = (best(&bare), best(&one), best(&hundred));
-        println!("| {connections} | {bare:.1} | {one:.1} | {:.2} | {:.2} |", one / bare, hundred / one);
+        println!(
+            "| {connections} | {bare:.1} | {one:.1} | {:.2} | {:.2} |",
+            one / bare,
+            hundred / one
+        );
     }
 }

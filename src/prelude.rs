@@ -3,7 +3,7 @@
 pub use crate::handler::{Channel, Handler, Reply, RpcError, Sent};
 #[cfg(feature = "suite")]
 pub use crate::suite::{
-    Call, Completing, Json, NoArguments, Page, PromptRepo, ResourceRepo, Suite, Tool, ToolError, ToolOutput,
-    ToolReply, blocking, prompt, resource, tool,
+    Call, Completing, Elicited, Json, NoArguments, Page, PromptRepo, ResourceRepo, Suite, Tool, ToolError,
+    ToolOutput, ToolReply, blocking, prompt, resource, tool,
 };
 pub use crate::tree::{McpSupervisor, Options, shutdown_signal};

@@ -5,7 +5,8 @@ mod failures;
 mod progress;
 mod prompts;
 mod resources;
-mod schema;
+mod rounds;
+mod schemas;
 
 use ractor_mcp::prelude::*;
 
@@ -27,11 +28,11 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .tool("test_missing_capability", failures::missing_capability)
         .tool("boom", failures::boom)
         .tool("test_tool_with_progress", progress::steps)
-        .tool("test_streaming_elicitation", progress::streaming)
         .tool("test_logging_tool", progress::logging)
         .tool("slow", progress::slow)
-        .tool("json_schema_2020_12_tool", schema::contact())
+        .tool("json_schema_2020_12_tool", schemas::json_schema())
         .tool("echo", content::echo)
+        .tool("test_x_mcp_header", schemas::mirrored)
         .resource("test://static-text", resources::text())
         .resource("test://static-binary", resources::binary())
         .resource("test://watched-resource", resources::watched())
@@ -40,7 +41,7 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .prompt("test_prompt_with_arguments", prompts::with_arguments())
         .prompt("test_prompt_with_embedded_resource", prompts::with_resource)
         .prompt("test_prompt_with_image", prompts::with_image());
-    let mcp = McpSupervisor::start(suite).await?;
+    let mcp = McpSupervisor::start(rounds::add_to(suite)).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await
 }

@@ -20,15 +20,6 @@ pub async fn steps(_: Steps, call: Call) -> Result<&'static str, ToolError> {
     Ok("All steps are done.")
 }
 
-/// Streams a log record and a result to clients that elicit.
-#[derive(Deserialize, JsonSchema)]
-pub struct Streaming {}
-
-pub async fn streaming(_: Streaming, call: Call) -> Result<&'static str, ToolError> {
-    call.log(LogLevel::Info, "streaming").await?;
-    Ok("Streamed.")
-}
-
 /// Logs once, if the call asked for logs.
 #[derive(Deserialize, JsonSchema)]
 pub struct Logging {}

@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use crate::rules::{errors, progress::Progress, reply};
+use crate::rules::{errors, input_request, progress::Progress, reply};
 use crate::wire::{
     ErrorObject, ErrorResponse, ListenResult, LogLevel, MirroredParams, NotificationMessage, RequestId,
     RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
@@ -266,6 +266,12 @@ impl<M: Send + 'static> Channel<M> {
         &self.exchange.context.mirrored_params
     }
 
+    /// What is known of the request, for what outlives a borrow of the channel.
+    #[cfg(feature = "suite")]
+    pub(crate) fn context(&self) -> &Arc<RequestContext> {
+        &self.exchange.context
+    }
+
     /// Who calls.
     pub fn principal(&self) -> &Principal {
         &self.exchange.context.principal
@@ -458,6 +464,11 @@ impl Exchange {
             tracing::error!(request = %self.context, %why, "the handler's reply does not fit the method");
             return self.answer_object(&errors::internal());
         }
+        if let ResultBody::InputRequired(question) = &result
+            && let Some(lacking) = input_request::lacking(question, &self.context.meta.client_capabilities)
+        {
+            return self.answer_error(&RpcError::missing_capability(&lacking));
+        }
         if let Some(server_info) = &self.server_info {
             result.meta_mut().stamp_server_info(Arc::clone(server_info));
         }
@@ -473,6 +484,9 @@ impl Exchange {
 
     /// Gives the request its one error. False as for [`answer`](Exchange::answer).
     pub(crate) fn answer_error(&self, error: &RpcError) -> bool {
+        if let Some(question) = error.asks() {
+            return self.answer(question.clone().into());
+        }
         if let Some(source) = std::error::Error::source(error) {
             tracing::error!(request = %self.context, code = error.code(), source, "the request failed");
         } else {

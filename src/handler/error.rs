@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::rules::errors::code;
-use crate::wire::{ClientCapabilities, ErrorObject};
+use crate::rules::errors::{Refusal, code};
+use crate::wire::{ClientCapabilities, ErrorObject, InputRequiredResult};
 
 /// A JSON-RPC error: code, one sentence, optional `data`, and a source that only the trace sees.
 ///
@@ -18,6 +18,7 @@ struct Inner {
     error: ErrorObject,
     source: Option<Box<dyn StdError + Send + Sync>>,
     lacks: Vec<String>,
+    asks: Option<InputRequiredResult>,
 }
 
 impl RpcError {
@@ -27,6 +28,7 @@ impl RpcError {
             error: ErrorObject::new(code, message),
             source: None,
             lacks: Vec::new(),
+            asks: None,
         }))
     }
 
@@ -77,6 +79,14 @@ impl RpcError {
         error.with_data(lacks)
     }
 
+    /// A question to the client, for `?` to carry out of a handler: the request is answered with this result, and with no
+    /// error at all, where the method may ask (MRTR-02).
+    pub fn input_required(result: InputRequiredResult) -> Self {
+        let mut error = Self::new(code::INTERNAL_ERROR, "the request needs input of the client");
+        error.0.asks = Some(result);
+        error
+    }
+
     /// Adds `error.data`, which the client sees.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
@@ -110,6 +120,11 @@ impl RpcError {
         &self.0.lacks
     }
 
+    /// What is to be asked instead of an error.
+    pub(crate) fn asks(&self) -> Option<&InputRequiredResult> {
+        self.0.asks.as_ref()
+    }
+
     pub(crate) fn object(&self) -> &ErrorObject {
         &self.0.error
     }
@@ -136,6 +151,18 @@ impl StdError for RpcError {
             .source
             .as_ref()
             .map(|source| &**source as &(dyn StdError + 'static))
+    }
+}
+
+/// What a rule refuses while the request runs already.
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        Self(Box::new(Inner {
+            error: *refusal.error,
+            source: None,
+            lacks: Vec::new(),
+            asks: None,
+        }))
     }
 }
 

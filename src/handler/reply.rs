@@ -30,7 +30,8 @@ pub enum Reply {
 
 impl Reply {
     /// Asks the client for input (`resultType: "input_required"`): for `tools/call`, `prompts/get` and
-    /// `resources/read` only (MRTR-02, MRTR-03).
+    /// `resources/read` only (MRTR-02, MRTR-03). If the client did not declare that it can answer, it gets `-32021`
+    /// instead (MRTR-07).
     pub fn input_required(result: InputRequiredResult) -> Self {
         result.into()
     }

@@ -18,12 +18,14 @@
 //! | HDR-02, HDR-06, HDR-07: `Mcp-Method` | `mcp_method.rs` |
 //! | HDR-03, HDR-09, HDR-10: `Mcp-Name` | `mcp_name.rs` |
 //! | HDR-05, HDR-09 to HDR-13: header values | `header_value.rs` |
+//! | XHDR-02 to XHDR-22: `x-mcp-header`, `Mcp-Param-*` | `x_mcp_header.rs` |
 //! | TOOL-12, CMP-02, SUB-01, PAGE-01: parameters | `params.rs` |
 //! | AUTH-06, AUTH-07, AUTH-15 to AUTH-17: challenges | `challenge.rs` |
 //! | F7, F8: browsers of other origins | `cors.rs` |
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
 //! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
+//! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
 
 pub(crate) mod accept;
@@ -33,6 +35,7 @@ pub(crate) mod cors;
 pub(crate) mod errors;
 mod header_value;
 pub(crate) mod host;
+pub(crate) mod input_request;
 mod json;
 mod mcp_method;
 mod mcp_name;
@@ -49,3 +52,4 @@ mod request_meta;
 pub(crate) mod subscription;
 pub(crate) mod tool_name;
 mod trace_context;
+pub(crate) mod x_mcp_header;

@@ -175,15 +175,16 @@ fn no_handshake(params: Option<&Map<String, Value>>) -> Refusal {
 }
 
 fn mirrored_params(headers: &HeaderMap, request: &Request) -> MirroredParams {
-    let mut mirrored = MirroredParams::default();
     // The headers mirror arguments of tools, and nothing else (XHDR-22).
-    if matches!(request, Request::CallTool(_)) {
-        for (name, value) in headers {
-            if let Some(name) = name.as_str().strip_prefix("mcp-param-") {
-                // A value with other bytes stays one that no check accepts (XHDR-16).
-                let value = String::from_utf8_lossy(value.as_bytes());
-                mirrored.push(name, value.trim_matches([' ', '\t']));
-            }
+    if !matches!(request, Request::CallTool(_)) {
+        return MirroredParams::default();
+    }
+    let mut mirrored = MirroredParams::of_headers();
+    for (name, value) in headers {
+        if let Some(name) = name.as_str().strip_prefix("mcp-param-") {
+            // A value with other bytes stays one that no check accepts (XHDR-16).
+            let value = String::from_utf8_lossy(value.as_bytes());
+            mirrored.push(name, value.trim_matches([' ', '\t']));
         }
     }
     mirrored

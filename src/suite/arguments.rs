@@ -45,20 +45,29 @@ impl Arguments {
     /// Decodes the arguments of one call. Faults name their path, what was found and what would do (A-05: an error that
     /// the model reads, not a protocol error).
     pub(super) fn decode<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, ToolError> {
+        self.read(given).map_err(|fault| {
+            let gap = if fault.starts_with('\n') { "" } else { " " };
+            ToolError::new(format!("invalid arguments:{gap}{fault}"))
+        })
+    }
+
+    /// Reads what was given.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, several faults each on a line of its own.
+    pub(super) fn read<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, String> {
         let mut given = Value::Object(given);
         self.shape.normalise(&mut given, self.json_text);
         match self.checked.fault(&given) {
             None => typed(given),
-            Some(fault) => {
-                let gap = if fault.starts_with('\n') { "" } else { " " };
-                Err(ToolError::new(format!("invalid arguments:{gap}{fault}")))
-            }
+            Some(fault) => Err(fault),
         }
     }
 }
 
 /// What the schema does not say, such as the range of a 32-bit integer, the type itself does.
-fn typed<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
+pub(super) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(given).map_err(|fault| {
         let path = fault.path().to_string();
         let place = if path == "." {
@@ -66,10 +75,7 @@ fn typed<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
         } else {
             format!("at `{}`: ", clamp(&path))
         };
-        ToolError::new(format!(
-            "invalid arguments: {place}{}",
-            clamp(&fault.inner().to_string())
-        ))
+        format!("{place}{}", clamp(&fault.inner().to_string()))
     })
 }
 
@@ -98,9 +104,7 @@ mod tests {
     }
 
     fn fault(json: &str) -> String {
-        typed::<Outer>(serde_json::from_str(json).unwrap())
-            .unwrap_err()
-            .to_string()
+        typed::<Outer>(serde_json::from_str(json).unwrap()).unwrap_err()
     }
 
     #[test]
@@ -108,13 +112,13 @@ mod tests {
         let fault = fault(r#"{"list":[{"count":1},{"count":"many"}]}"#);
         assert_eq!(
             fault,
-            "invalid arguments: at `list[1].count`: invalid type: string \"many\", expected u8"
+            "at `list[1].count`: invalid type: string \"many\", expected u8"
         );
     }
 
     #[test]
     fn a_missing_field_is_named() {
-        assert_eq!(fault("{}"), "invalid arguments: missing field `list`");
+        assert_eq!(fault("{}"), "missing field `list`");
     }
 
     #[test]

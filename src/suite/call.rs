@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::handler::{Channel, Closed, Principal, Sent, contained};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
-use super::{SuiteMessage, ToolAddress};
+use super::{Rounds, SuiteMessage, ToolAddress};
 
 /// The call that a tool serves: the second argument of a tool function that wants it. A [`Tool`](super::Tool) that takes
 /// messages of a type `M` gets a `Call<M>`, which has an [`address`](Call::address).
@@ -37,15 +37,17 @@ use super::{SuiteMessage, ToolAddress};
 pub struct Call<M = Infallible> {
     channel: Channel<SuiteMessage>,
     tool: Arc<str>,
+    rounds: Rounds,
     messages: PhantomData<fn(M)>,
 }
 
 impl<M: Send + 'static> Call<M> {
-    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>) -> Self {
+    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>, rounds: Rounds) -> Self {
         let messages = PhantomData;
         Self {
             channel,
             tool,
+            rounds,
             messages,
         }
     }
@@ -54,6 +56,11 @@ impl<M: Send + 'static> Call<M> {
     /// for a list.
     pub fn name(&self) -> &str {
         &self.tool
+    }
+
+    /// The rounds of this call: what the client answered so far.
+    pub fn rounds(&self) -> &Rounds {
+        &self.rounds
     }
 
     /// The name under which the tool was called.
@@ -187,6 +194,7 @@ impl<M> Clone for Call<M> {
         Self {
             channel: self.channel.clone(),
             tool: Arc::clone(&self.tool),
+            rounds: self.rounds.clone(),
             messages: PhantomData,
         }
     }

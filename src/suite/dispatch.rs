@@ -7,7 +7,7 @@ use crate::handler::{Channel, Handler, Misconfigured, Reply, RpcError};
 use crate::wire::{CallToolRequest, DiscoverResult, Implementation, Request, ServerCapabilities};
 
 use super::running::Running;
-use super::{Suite, ToolError};
+use super::{Rounds, Suite, ToolError};
 
 /// What a running request of a suite remembers: the call of a tool, if it is one.
 #[derive(Default)]
@@ -63,7 +63,9 @@ impl Suite {
                 "unknown tool; tools/list names those that exist",
             ));
         };
-        let running = state.0.insert(tool.start(channel)?);
+        tool.check_headers(&request, channel)?;
+        let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
+        let running = state.0.insert(tool.start(channel, rounds)?);
         running.call(request.arguments).await
     }
 

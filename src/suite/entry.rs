@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handler::{Channel, RpcError};
+use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::{meta_key, tool_name};
-use crate::wire::{self, CallToolResult};
+use crate::wire::{self, CallToolRequest, CallToolResult};
 
 use super::arguments::Arguments;
 use super::checks::Checked;
 use super::running::{Active, Running};
-use super::{SuiteMessage, Tool, ToolSpec};
+use super::{Rounds, SuiteMessage, Tool, ToolSpec};
 
 /// The code of the JSON-RPC error that refuses a call beyond [`ToolSpec::max_concurrent`]: outside the reserved ranges,
 /// and safe to send again, since nothing of the tool has run.
@@ -25,6 +26,7 @@ pub(super) struct Entry {
     pub(super) name: Arc<str>,
     pub(super) arguments: Arguments,
     pub(super) blocking: bool,
+    mirrored: Vec<Mirrored>,
     output: Option<Checked>,
     timeout: Option<Duration>,
     places: Option<Places>,
@@ -42,7 +44,13 @@ pub(super) type Place = Option<Arc<OwnedSemaphorePermit>>;
 
 /// A tool of any type.
 pub(super) trait Serve: Send + Sync {
-    fn start(&self, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Box<dyn Running>;
+    fn start(
+        &self,
+        entry: Arc<Entry>,
+        channel: Channel<SuiteMessage>,
+        rounds: Rounds,
+        place: Place,
+    ) -> Box<dyn Running>;
 }
 
 pub(super) struct Erased<T>(Arc<T>);
@@ -54,8 +62,14 @@ impl<T: Tool> Erased<T> {
 }
 
 impl<T: Tool> Serve for Erased<T> {
-    fn start(&self, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Box<dyn Running> {
-        Box::new(Active::new(Arc::clone(&self.0), entry, channel, place))
+    fn start(
+        &self,
+        entry: Arc<Entry>,
+        channel: Channel<SuiteMessage>,
+        rounds: Rounds,
+        place: Place,
+    ) -> Box<dyn Running> {
+        Box::new(Active::new(Arc::clone(&self.0), entry, channel, rounds, place))
     }
 }
 
@@ -78,13 +92,15 @@ impl Entry {
             faults.push("its max_concurrent is 0; at least 1 would do".to_owned());
         }
         let arguments = Arguments::of(&definition.input_schema, &spec.arguments, spec.json_text);
+        let mirrored = x_mcp_header::read(&definition.input_schema);
         let output = definition.output_schema.as_ref().map(Checked::output).transpose();
-        match (arguments, output) {
-            (Ok(arguments), Ok(output)) if faults.is_empty() => {
+        match (arguments, mirrored, output) {
+            (Ok(arguments), Ok(mirrored), Ok(output)) if faults.is_empty() => {
                 let entry = Self {
                     name: Arc::from(name),
                     arguments,
                     blocking: spec.blocking,
+                    mirrored,
                     output,
                     timeout: spec.timeout,
                     places: spec.max_concurrent.map(Places::new),
@@ -92,12 +108,30 @@ impl Entry {
                 };
                 Ok((entry, definition))
             }
-            (arguments, output) => {
+            (arguments, mirrored, output) => {
                 faults.extend(arguments.err());
+                faults.extend(mirrored.err().unwrap_or_default());
                 faults.extend(output.err());
                 Err(faults)
             }
         }
+    }
+
+    /// Checks the headers of a call against its arguments.
+    ///
+    /// # Errors
+    ///
+    /// `-32020` (XHDR-13 to XHDR-17).
+    pub(super) fn check_headers(
+        &self,
+        request: &CallToolRequest,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<(), RpcError> {
+        Ok(x_mcp_header::check(
+            &self.mirrored,
+            channel.mirrored_params(),
+            &request.arguments,
+        )?)
     }
 
     /// Begins one call, if there is a place for it.
@@ -108,6 +142,7 @@ impl Entry {
     pub(super) fn start(
         self: &Arc<Self>,
         channel: &Channel<SuiteMessage>,
+        rounds: Rounds,
     ) -> Result<Box<dyn Running>, RpcError> {
         let place = match &self.places {
             Some(places) => Some(places.take(&self.name)?),
@@ -116,7 +151,7 @@ impl Entry {
         if let Some(limit) = self.timeout {
             self.expire_after(limit, channel);
         }
-        Ok(self.serve.start(Arc::clone(self), channel.clone(), place))
+        Ok(self.serve.start(Arc::clone(self), channel.clone(), rounds, place))
     }
 
     /// Answers the call when its time is over, and then interrupts it. The answer comes first, since what follows may
@@ -192,10 +227,27 @@ pub(super) fn warnings(definition: &wire::Tool) -> Vec<String> {
             ));
         }
     }
+    for secret in mirrored_secrets(&definition.input_schema) {
+        found.push(format!(
+            "`{secret}` looks like a secret and is mirrored as a header, which gateways log (XHDR-11); leave `x-mcp-header` out"
+        ));
+    }
     if let Some(output) = &definition.output_schema {
         wide_ids(output, &mut found);
     }
     found
+}
+
+/// Parameters whose names say that no gateway should read them.
+fn mirrored_secrets(schema: &Value) -> Vec<String> {
+    const SECRET: [&str; 6] = ["password", "passwd", "secret", "token", "api_key", "apikey"];
+    let mirrored = x_mcp_header::read(schema).unwrap_or_default();
+    let paths = mirrored.iter().map(Mirrored::path);
+    let is_secret = |path: &String| {
+        let path = path.to_ascii_lowercase();
+        SECRET.iter().any(|word| path.contains(word))
+    };
+    paths.filter(is_secret).collect()
 }
 
 /// 64-bit integers named as ids, whose last digits clients lose above 2^53.

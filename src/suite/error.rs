@@ -17,17 +17,29 @@ use crate::wire::CallToolResult;
 ///     Ok(text.trim().parse::<i64>()?)
 /// }
 /// ```
+///
+/// So does a question to the client, which is an [`RpcError`] too. Behind an error of another type, such as that of a
+/// library for errors, it is found again: a tool that asked and then fails with such an error asks.
 pub struct ToolError(Kind);
 
+type BoxError = Box<dyn StdError + Send + Sync>;
+
 enum Kind {
-    Shown(String),
+    /// The tool's own words.
+    Said(String),
+    /// The text of another error, which may have swallowed a question.
+    Converted(String),
     Protocol(RpcError),
 }
 
 impl ToolError {
     /// Text for the model.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(Kind::Shown(text.into()))
+        Self(Kind::Said(text.into()))
+    }
+
+    fn converted(text: impl Into<String>) -> Self {
+        Self(Kind::Converted(text.into()))
     }
 
     /// A JSON-RPC error instead of a result.
@@ -51,17 +63,28 @@ impl ToolError {
         if let Some(protocol) = error.downcast_mut::<Option<RpcError>>().and_then(Option::take) {
             return Self::protocol(protocol);
         }
+        if let Some(boxed) = error.downcast_mut::<Option<BoxError>>().and_then(Option::take) {
+            return boxed.downcast::<RpcError>().map_or_else(
+                |other| Self::converted(other.to_string()),
+                |protocol| Self::protocol(*protocol),
+            );
+        }
         let shown = error.downcast_mut::<Option<E>>().and_then(Option::take);
-        shown.map_or_else(
-            || Self::new("the tool failed"),
-            |error| Self::new(error.to_string()),
-        )
+        Self::converted(shown.map_or_else(|| "the tool failed".to_owned(), |error| error.to_string()))
+    }
+
+    /// A tool that asked and then fails with an error of another type fails because of its question.
+    pub(super) fn or_question(self, asked: impl FnOnce() -> Option<RpcError>) -> Self {
+        match self.0 {
+            Kind::Converted(text) => asked().map_or_else(|| Self::converted(text), Self::protocol),
+            exact => Self(exact),
+        }
     }
 
     /// What a request is answered with that has no result for the model to read an error in: text is for the trace.
     pub(super) fn into_protocol(self) -> RpcError {
         match self.0 {
-            Kind::Shown(text) => RpcError::internal(text),
+            Kind::Said(text) | Kind::Converted(text) => RpcError::internal(text),
             Kind::Protocol(error) => error,
         }
     }
@@ -69,7 +92,7 @@ impl ToolError {
     /// What the request is answered with.
     pub(super) fn into_answer(self) -> Result<CallToolResult, RpcError> {
         match self.0 {
-            Kind::Shown(text) => Ok(CallToolResult::error(text)),
+            Kind::Said(text) | Kind::Converted(text) => Ok(CallToolResult::error(text)),
             Kind::Protocol(error) => Err(error),
         }
     }
@@ -85,7 +108,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
             return Self::protocol(protocol);
         }
         let Some(error) = error else {
-            return Self::new("the tool failed");
+            return Self::converted("the tool failed");
         };
         if (&error as &dyn Any).is::<Closed>() {
             return Self::protocol(RpcError::from(Closed));
@@ -97,14 +120,14 @@ impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
             text.push_str(&cause.to_string());
             source = cause.source();
         }
-        Self::new(text)
+        Self::converted(text)
     }
 }
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Shown(text) => f.write_str(text),
+            Kind::Said(text) | Kind::Converted(text) => f.write_str(text),
             Kind::Protocol(error) => error.fmt(f),
         }
     }
@@ -113,7 +136,7 @@ impl fmt::Display for ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Shown(text) => write!(f, "ToolError({text:?})"),
+            Kind::Said(text) | Kind::Converted(text) => write!(f, "ToolError({text:?})"),
             Kind::Protocol(error) => error.fmt(f),
         }
     }

@@ -9,6 +9,8 @@
 //! | `entry.rs` | a tool as it is kept: checked, compiled, limited |
 //! | `running.rs`, `thread.rs` | one running call; one on a thread of its own |
 //! | `call.rs`, `address.rs` | [`Call`], what a running tool knows and sends; [`ToolAddress`], how it is reached |
+//! | `rounds.rs`, `book.rs` | [`Rounds`], questions and answers over several rounds; what they remember of each other |
+//! | `question.rs`, `form.rs`, `asking.rs` | [`Question`], what can be asked; [`Form`], typed answers; asking in a call |
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
@@ -21,6 +23,8 @@
 
 mod address;
 mod arguments;
+mod asking;
+mod book;
 mod cache;
 mod call;
 mod checks;
@@ -30,12 +34,15 @@ mod entry;
 mod error;
 #[cfg(feature = "json-schema")]
 mod faults;
+mod form;
 mod function;
 mod offers;
 mod output;
 mod page;
 mod prompt;
+mod question;
 mod resource;
+mod rounds;
 mod running;
 mod schema;
 mod seal;
@@ -49,6 +56,7 @@ mod tool;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::wire::{CacheHints, Implementation, ToolList};
 
@@ -63,13 +71,16 @@ pub use completion::Completing;
 pub use dispatch::{SuiteMessage, SuiteState};
 pub use entry::TOOL_BUSY;
 pub use error::ToolError;
+pub use form::{Elicited, Form, form};
 pub use function::{Blocking, IntoTool, Struct, blocking};
 pub use output::{Json, ToolOutput};
 pub use page::Page;
 pub use prompt::{
     IntoPrompt, PromptArguments, PromptOutput, PromptRepo, PromptSpec, Proposed, prompt, prompt_arguments,
 };
+pub use question::{Question, Questions, Roots, WebPage, web_page};
 pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, resource};
+pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
 pub use tool::{Tool, ToolReply};
@@ -107,6 +118,7 @@ pub struct Suite {
     prompts: Prompts,
     page_size: usize,
     cache: CacheHints,
+    question_time: Duration,
 }
 
 impl Suite {
@@ -125,6 +137,7 @@ impl Suite {
             prompts: Prompts::default(),
             page_size: PAGE_SIZE,
             cache: CacheHints::NONE,
+            question_time: KeyRing::LIFETIME,
         }
     }
 
@@ -147,6 +160,13 @@ impl Suite {
     #[must_use]
     pub fn keys(mut self, keys: KeyRing) -> Self {
         self.keys = keys;
+        self
+    }
+
+    /// Sets how long a client has to answer a question, 20 minutes by default; then it starts its request again.
+    #[must_use]
+    pub fn question_time(mut self, time: Duration) -> Self {
+        self.question_time = time;
         self
     }
 

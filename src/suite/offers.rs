@@ -8,12 +8,21 @@ use crate::wire::{
 
 use super::completion::texts;
 use super::page::{Cursors, Lists};
-use super::{Call, Completing, PromptArguments, Suite, SuiteMessage, ToolError, cache};
+use super::{Call, Completing, PromptArguments, Rounds, Suite, SuiteMessage, ToolError, cache};
 
 impl Suite {
-    /// What the channel of a request that is no tool call offers to a function.
+    /// What the channel of a request that may not ask its client offers to a function.
     fn call_of(&self, channel: &Channel<SuiteMessage>, name: &str) -> Call {
-        Call::new(channel.clone(), name.into())
+        Call::new(channel.clone(), name.into(), Rounds::none(&self.keys, channel))
+    }
+
+    /// The same for a request that may.
+    fn asking_call(&self, channel: &Channel<SuiteMessage>, name: &str, rounds: Rounds) -> Call {
+        Call::new(
+            channel.clone(),
+            name.into(),
+            rounds.expiring_after(self.question_time),
+        )
     }
 
     fn cursors<'a>(&'a self, call: &Call, method: &str) -> Cursors<'a> {
@@ -97,8 +106,11 @@ impl Suite {
         request: ReadResourceRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
-        let call = self.call_of(channel, &request.uri);
-        let mut result = self.resources.read(&request.uri, call).await?;
+        let rounds = Rounds::of_resource(&self.keys, channel, &request)?;
+        let call = self.asking_call(channel, &request.uri, rounds);
+        let rounds = call.rounds().clone();
+        let read = self.resources.read(&request.uri, call).await;
+        let mut result = read.map_err(|error| error.or_question(|| rounds.stuck()))?;
         // What the answers of one person went into is for no one else (CACHE-10).
         if request.input_responses.is_some() || request.request_state.is_some() {
             result.cache = CacheHints::NONE;
@@ -111,9 +123,14 @@ impl Suite {
         request: GetPromptRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
-        let call = self.call_of(channel, &request.name);
+        let rounds = Rounds::of_prompt(&self.keys, channel, &request)?;
+        let call = self.asking_call(channel, &request.name, rounds);
         let arguments = PromptArguments::new(texts(request.arguments));
-        Ok(self.prompts.get(arguments, call).await?.into())
+        let rounds = call.rounds().clone();
+        let filled = self.prompts.get(arguments, call).await;
+        Ok(filled
+            .map_err(|error| error.or_question(|| rounds.stuck()))?
+            .into())
     }
 
     pub(super) async fn complete(

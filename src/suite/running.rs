@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::handler::{Channel, Reply, RpcError};
+use crate::wire::CallToolResult;
 
 use super::entry::{Entry, Place};
-use super::{Call, SuiteMessage, Tool, ToolError, ToolOutput, ToolReply, thread};
+use super::{Call, Rounds, SuiteMessage, Tool, ToolError, ToolOutput, ToolReply, thread};
 
 pub(super) type Step<'a> = Pin<Box<dyn Future<Output = Result<Reply, RpcError>> + Send + 'a>>;
 
@@ -33,8 +34,14 @@ pub(super) struct Active<T: Tool> {
 }
 
 impl<T: Tool> Active<T> {
-    pub(super) fn new(tool: Arc<T>, entry: Arc<Entry>, channel: Channel<SuiteMessage>, place: Place) -> Self {
-        let call = Call::new(channel, Arc::clone(&entry.name));
+    pub(super) fn new(
+        tool: Arc<T>,
+        entry: Arc<Entry>,
+        channel: Channel<SuiteMessage>,
+        rounds: Rounds,
+        place: Place,
+    ) -> Self {
+        let call = Call::new(channel, Arc::clone(&entry.name), rounds);
         Self {
             tool,
             entry,
@@ -71,10 +78,16 @@ impl<T: Tool> Active<T> {
     fn reply(&self, outcome: Result<ToolReply<T::Output>, ToolError>) -> Result<Reply, RpcError> {
         let result = match outcome {
             Ok(ToolReply::Stream) => return Ok(Reply::Stream),
-            Ok(ToolReply::Answer(output)) => output.into_result().or_else(ToolError::into_answer)?,
-            Err(error) => error.into_answer()?,
+            Ok(ToolReply::Answer(output)) => output.into_result().or_else(|error| self.failure(error))?,
+            Err(error) => self.failure(error)?,
         };
         Ok(self.entry.conform(result)?.into())
+    }
+}
+
+impl<T: Tool> Active<T> {
+    fn failure(&self, error: ToolError) -> Result<CallToolResult, RpcError> {
+        error.or_question(|| self.call.rounds().stuck()).into_answer()
     }
 }
 

@@ -133,7 +133,7 @@ fn jsch_13_a_given_schema_is_listed_as_it_stands() {
         "type": "object",
         "title": "kept",
         "$defs": {"address": {"$anchor": "addressDef", "type": "object"}},
-        "properties": {"address": {"$ref": "#addressDef"}, "x": {"x-mcp-header": "X", "nullable": true}},
+        "properties": {"address": {"$ref": "#addressDef"}, "x": {"type": "string", "x-mcp-header": "X", "nullable": true}},
         "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
         "if": {"required": ["x"]}, "then": {"required": ["phone"]}, "else": {"required": ["email"]},
         "additionalProperties": false

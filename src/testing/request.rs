@@ -90,6 +90,23 @@ impl TestRequest {
         self
     }
 
+    /// Answers questions of an earlier round, by key, and sends its state back (MRTR-16). `asked` is its response.
+    ///
+    /// # Panics
+    ///
+    /// When `asked` is an error.
+    #[track_caller]
+    pub fn answers(mut self, asked: &TestResponse, answers: Value) -> Self {
+        let state = asked.result().get("requestState").cloned();
+        if let Body::Message(message) = &mut self.body
+            && let Some(params) = message.params.as_object_mut()
+        {
+            params.insert("inputResponses".to_owned(), answers);
+            params.extend(state.map(|state| ("requestState".to_owned(), state)));
+        }
+        self
+    }
+
     /// Asks for progress, with this token (PROG-01).
     pub fn progress_token(self, token: impl Into<Value>) -> Self {
         self.meta(keys::PROGRESS_TOKEN, token)

@@ -1,5 +1,6 @@
 //! What a server may ask of the client in the middle of a request (multi round-trip requests).
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -188,6 +189,63 @@ impl SamplingMessage {
     }
 }
 
+/// What the client's model said.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateMessageResult {
+    /// Who says it.
+    pub role: Role,
+    /// The content blocks, as they came; a single one is a list of one.
+    #[serde(deserialize_with = "blocks")]
+    pub content: Vec<Value>,
+    /// The name of the model.
+    pub model: String,
+    /// Why it stopped, such as `endTurn` or `maxTokens`, if that is known.
+    #[serde(default)]
+    pub stop_reason: Option<String>,
+}
+
+impl CreateMessageResult {
+    /// All text blocks as one text.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter(|block| block["type"] == "text");
+        texts.filter_map(|block| block["text"].as_str()).collect()
+    }
+}
+
+/// One content block or a list of them, each with its type.
+fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
+    let blocks = match Value::deserialize(deserializer)? {
+        Value::Array(blocks) => blocks,
+        block => vec![block],
+    };
+    if blocks.iter().all(|block| block["type"].is_string()) {
+        Ok(blocks)
+    } else {
+        Err(D::Error::custom("each content block is an object with a `type`"))
+    }
+}
+
+/// The client's roots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ListRootsResult {
+    /// Where the client lets servers work.
+    pub roots: Vec<Root>,
+}
+
+/// A place where the client lets servers work (INP-22).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// A `file://` URI. Whoever sent it may have made it up: check what it leads to.
+    pub uri: String,
+    /// Its name for people.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
 /// The answer to an elicitation (INP-07).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -210,4 +268,28 @@ pub enum ElicitAction {
     Decline,
     /// Closed it without a choice.
     Cancel,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sampled_content_is_one_block_or_several() {
+        let said = |content: Value| {
+            let result = json!({"role": "assistant", "model": "m", "content": content});
+            serde_json::from_value::<CreateMessageResult>(result).map(|result| result.text())
+        };
+        assert_eq!(said(json!({"type": "text", "text": "a"})).unwrap(), "a");
+        let several = json!([
+            {"type": "text", "text": "a"},
+            {"type": "image", "data": "", "mimeType": "image/png"},
+            {"type": "text", "text": "b", "annotations": {"priority": 0.5}}
+        ]);
+        assert_eq!(said(several).unwrap(), "ab");
+        assert!(said(json!("a")).is_err());
+        assert!(said(json!([{"text": "a"}])).is_err());
+    }
 }

@@ -68,8 +68,8 @@ pub use error::ErrorObject;
 pub use id::RequestId;
 pub use implementation::{Icon, Implementation, Theme};
 pub use input::{
-    CreateMessageRequest, ElicitAction, ElicitRequest, ElicitResult, InputRequest, InputRequiredResult,
-    SamplingMessage,
+    CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitRequest, ElicitResult, InputRequest,
+    InputRequiredResult, ListRootsResult, Root, SamplingMessage,
 };
 pub use log::LogLevel;
 pub use meta::Meta;

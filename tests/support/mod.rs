@@ -7,6 +7,7 @@ pub mod fixture;
 pub mod logs;
 pub mod mirror;
 pub mod request;
+pub mod rounds;
 
 use std::net::SocketAddr;
 use std::time::Duration;
