@@ -48,6 +48,16 @@
 //! not fit. `testing`: the test kit, for dev-dependencies. `ractor-async-trait` and `ractor-cluster` mirror ractor's
 //! features of those
 //! names, which change its traits for a whole build: whoever turns one on turns ours on too.
+// What a library must not do; its tests, examples and benches may.
+#![warn(unreachable_pub)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
 
 mod handler;
 mod http;

@@ -70,6 +70,16 @@
 //! installs none. The runtime is tokio, of any flavour, with its time driver on. ractor's features `async-trait` and
 //! `cluster` change its traits for a whole build: whoever turns them on turns on `ractor-async-trait` and
 //! `ractor-cluster` here.
+// What a library must not do; its tests, examples and benches may.
+#![warn(unreachable_pub)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
 
 pub mod testing;
 

@@ -282,7 +282,6 @@ impl Endpoint {
         SpawnOptions {
             mailbox: self.limits.mailbox,
             terminate_within: self.limits.close_time,
-            ..Default::default()
         }
     }
 

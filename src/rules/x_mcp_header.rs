@@ -160,15 +160,15 @@ impl Found {
     /// Looks at a schema and those inside it. `chain` tells whether only `properties` led here (XHDR-08, XHDR-09).
     fn visit<'a>(&mut self, schema: &'a Value, path: &mut Vec<&'a str>, chain: bool) {
         let Some(members) = schema.as_object() else { return };
-        if let Some(name) = members.get(MARK) {
-            if let Err(fault) = self.mark(name, members, path, chain) {
-                let place = if path.is_empty() {
-                    "the root".to_owned()
-                } else {
-                    format!("`{}`", path.join("."))
-                };
-                self.faults.push(format!("`{MARK}` at {place}: {fault}"));
-            }
+        if let Some(name) = members.get(MARK)
+            && let Err(fault) = self.mark(name, members, path, chain)
+        {
+            let place = if path.is_empty() {
+                "the root".to_owned()
+            } else {
+                format!("`{}`", path.join("."))
+            };
+            self.faults.push(format!("`{MARK}` at {place}: {fault}"));
         }
         for (keyword, value) in members {
             let chain = chain && keyword == "properties";

@@ -84,7 +84,7 @@ impl Entry {
         let mut definition = spec.definition;
         name.clone_into(&mut definition.name);
         faults.extend(tool_name::check(name).err());
-        faults.extend(definition.meta.keys().filter_map(|key| meta_key::fault(key)));
+        faults.extend(definition.meta.keys().filter_map(meta_key::fault));
         if spec.timeout.is_some_and(|limit| limit.is_zero()) {
             faults.push("its timeout is 0; any longer time would do".to_owned());
         }

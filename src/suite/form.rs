@@ -115,14 +115,19 @@ fn schema<T: JsonSchema>() -> Result<Value, String> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let root = settings.into_generator().into_root_schema_for::<T>().to_value();
-    if root["type"] != "object" {
+    if root.get("type").is_none_or(|kind| kind != "object") {
         let name = T::schema_name();
         return Err(format!(
             "is a form of `{name}`, which is no object; a struct with named fields would do"
         ));
     }
     let mut fields = Map::new();
-    for (name, field) in root["properties"].as_object().into_iter().flatten() {
+    for (name, field) in root
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         let field = flat(field).ok_or_else(|| {
             format!(
                 "has a field `{name}` that no form can hold; text, a number, a bool, an enum without data or a list of such \
@@ -131,11 +136,14 @@ fn schema<T: JsonSchema>() -> Result<Value, String> {
         })?;
         fields.insert(name.clone(), Value::Object(field));
     }
-    let mut form = json!({ "type": "object", "properties": fields });
-    if let Some(required) = root.get("required") {
-        form["required"] = required.clone();
-    }
-    Ok(form)
+    let mut form = Map::new();
+    form.insert("type".to_owned(), json!("object"));
+    form.insert("properties".to_owned(), Value::Object(fields));
+    form.extend(
+        root.get("required")
+            .map(|required| ("required".to_owned(), required.clone())),
+    );
+    Ok(Value::Object(form))
 }
 
 /// One field as clients know it, without the keywords that they do not.
@@ -223,8 +231,11 @@ fn written(options: Vec<(String, Option<String>)>, titled: bool) -> Value {
     options.into_iter().map(write).collect()
 }
 
-/// The texts to choose from, each with its title, and whether any has one.
-fn options(schema: &Map<String, Value>) -> Option<(Vec<(String, Option<String>)>, bool)> {
+/// A text to choose, and its title.
+type Choice = (String, Option<String>);
+
+/// The texts to choose from, and whether any has a title.
+fn options(schema: &Map<String, Value>) -> Option<(Vec<Choice>, bool)> {
     let mut options = Vec::new();
     let alone = [Value::Object(schema.clone())];
     let variants = schema
@@ -232,7 +243,8 @@ fn options(schema: &Map<String, Value>) -> Option<(Vec<(String, Option<String>)>
         .and_then(Value::as_array)
         .map_or(&alone[..], Vec::as_slice);
     for variant in variants {
-        let title = variant["title"].as_str().or(variant["description"].as_str());
+        let text = |member| variant.get(member).and_then(Value::as_str);
+        let title = text("title").or_else(|| text("description"));
         let title = title.filter(|_| schema.contains_key("oneOf"));
         if let Some(value) = variant.get("const") {
             options.push((value.as_str()?.to_owned(), title.map(str::to_owned)));

@@ -50,17 +50,17 @@ impl<T, C> From<Vec<T>> for Page<T, C> {
 
 /// What can be listed: it has a name that is the only one of its kind.
 pub(super) trait Named {
-    fn name(&self) -> &str;
+    fn key(&self) -> &str;
 }
 
 impl Named for Resource {
-    fn name(&self) -> &str {
+    fn key(&self) -> &str {
         &self.uri
     }
 }
 
 impl Named for Prompt {
-    fn name(&self) -> &str {
+    fn key(&self) -> &str {
         &self.name
     }
 }
@@ -269,13 +269,13 @@ impl<T: Named + Clone> Walk<'_, T> {
     /// The items that lead to this repository when a client uses them: those with another prefix are a bug of it, and
     /// those registered one by one are served from there.
     fn its_own(&self, repo: &dyn Lists<T>, items: Vec<T>) -> Vec<T> {
-        let fixed: HashSet<&str> = self.fixed.iter().map(Named::name).collect();
+        let fixed: HashSet<&str> = self.fixed.iter().map(|item| item.key()).collect();
         let (own, strange): (Vec<T>, Vec<T>) = items
             .into_iter()
-            .filter(|item| !fixed.contains(item.name()))
-            .partition(|item| item.name().starts_with(repo.prefix()));
+            .filter(|item| !fixed.contains(item.key()))
+            .partition(|item| item.key().starts_with(repo.prefix()));
         for item in strange {
-            tracing::error!(target: "ractor_mcp", prefix = repo.prefix(), item = item.name(),
+            tracing::error!(target: "ractor_mcp", prefix = repo.prefix(), item = item.key(),
                 "a repository lists what does not start with its prefix; it is left out");
         }
         own
