@@ -316,26 +316,3 @@ fn the_end_of_the_runtime_is_a_kill() {
     assert_eq!(child.pid.exit_reason(), Some(ExitReason::Killed));
     assert_eq!(book.rest(), ["p init", "p dropped"]);
 }
-
-#[tokio::test(start_paused = true)]
-async fn the_test_kit_says_what_it_waited_for_in_vain() {
-    let (log, _book) = book();
-    let child = start(Probe::new("p", &log)).await;
-    child.pid.started().await.unwrap();
-    let error = ractor_otp::testing::await_exit(&child.pid)
-        .await
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        format!("{}: waited 5s for its end, found:\nprobe", child.pid)
-    );
-    let error = ractor_otp::testing::await_children(&child.pid, 2)
-        .await
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        format!("{}: waited 5s for 2 children, found:\nprobe", child.pid)
-    );
-}

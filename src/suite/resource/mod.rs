@@ -19,8 +19,8 @@ use std::collections::HashMap;
 use crate::handler::RpcError;
 use crate::wire::{ReadResourceResult, Resource};
 
-use super::page::Lists;
-use super::{Call, Completing, ToolError};
+use crate::suite::page::Lists;
+use crate::suite::{Call, Completing, ToolError};
 
 pub use function::{IntoResource, ResourceSpec, resource};
 pub use output::ResourceOutput;
