@@ -48,19 +48,19 @@ impl<T, C> From<Vec<T>> for Page<T, C> {
     }
 }
 
-/// What can be listed: it has a name that is the only one of its kind.
-pub(super) trait Named {
-    fn name(&self) -> &str;
+/// What can be listed: it has a key, which no other of its kind has.
+pub(super) trait Keyed {
+    fn key(&self) -> &str;
 }
 
-impl Named for Resource {
-    fn name(&self) -> &str {
+impl Keyed for Resource {
+    fn key(&self) -> &str {
         &self.uri
     }
 }
 
-impl Named for Prompt {
-    fn name(&self) -> &str {
+impl Keyed for Prompt {
+    fn key(&self) -> &str {
         &self.name
     }
 }
@@ -182,7 +182,7 @@ impl<'a> Cursors<'a> {
     ///
     /// `-32602` for a cursor that is not one of this list and caller or names a repository that is gone, and whatever a
     /// repository fails with.
-    pub(super) async fn page<T: Named + Clone>(
+    pub(super) async fn page<T: Keyed + Clone>(
         &self,
         fixed: &[T],
         repos: &[&dyn Lists<T>],
@@ -208,7 +208,7 @@ struct Walk<'a, T> {
     size: usize,
 }
 
-impl<T: Named + Clone> Walk<'_, T> {
+impl<T: Keyed + Clone> Walk<'_, T> {
     async fn from(&self, start: Position, call: &Call) -> Result<(Vec<T>, Option<Position>), ToolError> {
         let mut items = Vec::new();
         let mut position = Some(start);
@@ -269,13 +269,13 @@ impl<T: Named + Clone> Walk<'_, T> {
     /// The items that lead to this repository when a client uses them: those with another prefix are a bug of it, and
     /// those registered one by one are served from there.
     fn its_own(&self, repo: &dyn Lists<T>, items: Vec<T>) -> Vec<T> {
-        let fixed: HashSet<&str> = self.fixed.iter().map(Named::name).collect();
+        let fixed: HashSet<&str> = self.fixed.iter().map(T::key).collect();
         let (own, strange): (Vec<T>, Vec<T>) = items
             .into_iter()
-            .filter(|item| !fixed.contains(item.name()))
-            .partition(|item| item.name().starts_with(repo.prefix()));
+            .filter(|item| !fixed.contains(item.key()))
+            .partition(|item| item.key().starts_with(repo.prefix()));
         for item in strange {
-            tracing::error!(target: "ractor_mcp", prefix = repo.prefix(), item = item.name(),
+            tracing::error!(target: "ractor_mcp", prefix = repo.prefix(), item = item.key(),
                 "a repository lists what does not start with its prefix; it is left out");
         }
         own

@@ -16,11 +16,10 @@ mod repo;
 use std::collections::HashMap;
 
 use crate::handler::RpcError;
+use crate::suite::page::Lists;
+use crate::suite::resource::overlap;
+use crate::suite::{Call, Completing, ToolError};
 use crate::wire::{GetPromptResult, Prompt};
-
-use super::page::Lists;
-use super::resource::overlap;
-use super::{Call, Completing, ToolError};
 
 pub use arguments::{PromptArguments, prompt_arguments};
 pub use function::{IntoPrompt, PromptSpec, Proposed, prompt};

@@ -17,10 +17,9 @@ mod uri;
 use std::collections::HashMap;
 
 use crate::handler::RpcError;
+use crate::suite::page::Lists;
+use crate::suite::{Call, Completing, ToolError};
 use crate::wire::{ReadResourceResult, Resource};
-
-use super::page::Lists;
-use super::{Call, Completing, ToolError};
 
 pub use function::{IntoResource, ResourceSpec, resource};
 pub use output::ResourceOutput;
