@@ -1,4 +1,9 @@
 //! The server that the official conformance suite is run against: everything, once.
+#![allow(
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "an example talks to its terminal, and its modules to each other"
+)]
 
 mod content;
 mod failures;

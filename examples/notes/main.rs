@@ -3,6 +3,11 @@
 //! ```text
 //! cargo run --example notes
 //! ```
+#![allow(
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "an example talks to its terminal, and its modules to each other"
+)]
 
 mod notes;
 mod repo;

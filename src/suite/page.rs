@@ -48,18 +48,31 @@ impl<T, C> From<Vec<T>> for Page<T, C> {
     }
 }
 
+<<<<<<< HEAD
 /// What can be listed: it has a name that is the only one of its kind.
 pub(super) trait Named {
     fn key(&self) -> &str;
 }
 
 impl Named for Resource {
+=======
+/// What can be listed: it has a key, which no other of its kind has.
+pub(super) trait Keyed {
+    fn key(&self) -> &str;
+}
+
+impl Keyed for Resource {
+>>>>>>> refs/heads/suite-offers
     fn key(&self) -> &str {
         &self.uri
     }
 }
 
+<<<<<<< HEAD
 impl Named for Prompt {
+=======
+impl Keyed for Prompt {
+>>>>>>> refs/heads/suite-offers
     fn key(&self) -> &str {
         &self.name
     }
@@ -182,7 +195,7 @@ impl<'a> Cursors<'a> {
     ///
     /// `-32602` for a cursor that is not one of this list and caller or names a repository that is gone, and whatever a
     /// repository fails with.
-    pub(super) async fn page<T: Named + Clone>(
+    pub(super) async fn page<T: Keyed + Clone>(
         &self,
         fixed: &[T],
         repos: &[&dyn Lists<T>],
@@ -208,7 +221,7 @@ struct Walk<'a, T> {
     size: usize,
 }
 
-impl<T: Named + Clone> Walk<'_, T> {
+impl<T: Keyed + Clone> Walk<'_, T> {
     async fn from(&self, start: Position, call: &Call) -> Result<(Vec<T>, Option<Position>), ToolError> {
         let mut items = Vec::new();
         let mut position = Some(start);
@@ -269,7 +282,11 @@ impl<T: Named + Clone> Walk<'_, T> {
     /// The items that lead to this repository when a client uses them: those with another prefix are a bug of it, and
     /// those registered one by one are served from there.
     fn its_own(&self, repo: &dyn Lists<T>, items: Vec<T>) -> Vec<T> {
+<<<<<<< HEAD
         let fixed: HashSet<&str> = self.fixed.iter().map(|item| item.key()).collect();
+=======
+        let fixed: HashSet<&str> = self.fixed.iter().map(T::key).collect();
+>>>>>>> refs/heads/suite-offers
         let (own, strange): (Vec<T>, Vec<T>) = items
             .into_iter()
             .filter(|item| !fixed.contains(item.key()))
