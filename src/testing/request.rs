@@ -97,8 +97,8 @@ impl TestRequest {
     #[track_caller]
     pub fn answers(mut self, asked: &TestResponse, answers: Value) -> Self {
         let state = asked.result().get("requestState").cloned();
-        if let Body::Message { params, .. } = &mut self.body
-            && let Some(params) = params.as_object_mut()
+        if let Body::Message(message) = &mut self.body
+            && let Some(params) = message.params.as_object_mut()
         {
             params.insert("inputResponses".to_owned(), answers);
             params.extend(state.map(|state| ("requestState".to_owned(), state)));

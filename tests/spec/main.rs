@@ -17,5 +17,6 @@ mod server;
 mod state;
 mod streaming;
 mod tools;
+mod trace;
 mod transport;
 mod versioning;
