@@ -12,9 +12,9 @@ use http::StatusCode;
 use ractor_otp::{Address, Down, ExitReason, Me, MonitorRef, Pid, Tag, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use crate::rules::{errors, input_request, progress::Progress, reply};
+use crate::rules::{errors, input_request, progress::Progress, rate::Rate, reply};
 use crate::wire::{
     ErrorObject, ErrorResponse, ListenResult, LogLevel, MirroredParams, NotificationMessage, RequestId,
     RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
@@ -30,8 +30,8 @@ pub enum Sent {
     Delivered,
     /// The client did not ask for it on this request: no progress token, no log level. Nothing was sent.
     NotRequested,
-    /// The client cannot take it: below its log level, progress that does not grow, or a response that may not
-    /// stream because of its `Accept`. Nothing was sent.
+    /// It is not for the client: below its log level, progress that does not grow, more in a second than is useful, or a
+    /// response that may not stream because of its `Accept`. Nothing was sent.
     Dropped,
 }
 
@@ -48,6 +48,22 @@ pub struct Channel<M> {
     exchange: Arc<Exchange>,
 }
 
+/// How much one request may report in a second (PROG-08, LOG-07).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) progress: u32,
+    pub(crate) logs: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            progress: 1000,
+            logs: 1000,
+        }
+    }
+}
+
 /// Why something was not sent.
 enum Unsent {
     Closed,
@@ -61,6 +77,7 @@ pub(crate) struct Exchange {
     sink: Arc<dyn Sink>,
     server_info: Option<Arc<RawValue>>,
     progress: Mutex<Progress>,
+    logs: Mutex<Rate>,
     closed: AtomicBool,
     /// What a listen stream was granted; empty before.
     granted: OnceLock<SubscriptionFilter>,
@@ -72,6 +89,9 @@ impl<M: Send + 'static> Channel<M> {
     }
 
     /// Reports progress. `progress` must grow with each call (PROG-04); `total` is in the same unit.
+    ///
+    /// A loop may report each of its steps: beyond so many in a second they are dropped
+    /// ([`Options::progress_rate`](crate::Options::progress_rate)), except the one that reaches the total.
     ///
     /// # Errors
     ///
@@ -85,19 +105,18 @@ impl<M: Send + 'static> Channel<M> {
         let Some(token) = &self.exchange.context.meta.progress_token else {
             return self.sent(self.exchange.unless_closed(Sent::NotRequested)).await;
         };
-        if self.exchange.context.is_listen() || !self.exchange.progress_grows(progress) {
+        let total = total.into();
+        if self.exchange.context.is_listen() || !self.exchange.progress_is_due(progress, total) {
             return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
         }
-        let notification = ServerNotification::progress(
-            token.clone(),
-            progress,
-            total.into(),
-            message.into().map(str::to_owned),
-        );
+        let notification =
+            ServerNotification::progress(token.clone(), progress, total, message.into().map(str::to_owned));
         self.sent(self.exchange.send(&notification).await).await
     }
 
-    /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03).
+    /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03). The client reads it: no
+    /// secrets, nothing internal (LOG-08). Beyond so many in a second they are dropped
+    /// ([`Options::log_rate`](crate::Options::log_rate)).
     ///
     /// # Errors
     ///
@@ -111,7 +130,7 @@ impl<M: Send + 'static> Channel<M> {
         let Some(wanted) = self.exchange.context.meta.log_level else {
             return self.sent(self.exchange.unless_closed(Sent::NotRequested)).await;
         };
-        if level < wanted || self.exchange.context.is_listen() {
+        if level < wanted || self.exchange.context.is_listen() || !self.exchange.log_is_due() {
             return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
         }
         let notification = ServerNotification::message(level, data.into(), logger.into().map(str::to_owned));
@@ -303,14 +322,17 @@ impl Exchange {
         context: Arc<RequestContext>,
         sink: Arc<dyn Sink>,
         server_info: Option<Arc<RawValue>>,
+        pace: Pace,
     ) -> Arc<Self> {
-        let progress = Mutex::new(Progress::default());
+        let progress = Mutex::new(Progress::new(pace.progress));
+        let logs = Mutex::new(Rate::new(pace.logs));
         let (closed, granted) = (AtomicBool::new(false), OnceLock::new());
         Arc::new(Self {
             context,
             sink,
             server_info,
             progress,
+            logs,
             closed,
             granted,
         })
@@ -338,11 +360,14 @@ impl Exchange {
         }
     }
 
-    fn progress_grows(&self, progress: f64) -> bool {
-        self.progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .advance(progress)
+    fn progress_is_due(&self, progress: f64, total: Option<f64>) -> bool {
+        let mut reported = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.advance(progress, total, Instant::now())
+    }
+
+    fn log_is_due(&self) -> bool {
+        let mut rate = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        rate.take(Instant::now())
     }
 
     async fn send(&self, notification: &ServerNotification) -> Result<Sent, Unsent> {

@@ -31,8 +31,8 @@ use std::sync::Arc;
 use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 
 pub(crate) use change::{Change, Noted};
-pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
+pub(crate) use channel::{Exchange, Pace};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
 pub(crate) use contained::contained;

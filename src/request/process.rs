@@ -268,6 +268,8 @@ impl<H: Handler> Process for RequestProcess<H> {
     }
 }
 
+/// The span that everything runs in which the request does. The trace that the client is in stands in fields (META-15): a
+/// subscriber that exports traces decides whether it is the parent or a link, since nobody here may know that trace (M1).
 fn span(context: &RequestContext) -> tracing::Span {
     tracing::info_span!(
         target: "ractor_mcp",
@@ -275,5 +277,8 @@ fn span(context: &RequestContext) -> tracing::Span {
         method = %context.method,
         name = context.name.as_deref(),
         id = context.id.as_ref().map(tracing::field::display),
+        traceparent = context.meta.traceparent.as_deref(),
+        tracestate = context.meta.tracestate.as_deref(),
+        baggage = context.meta.baggage.as_deref(),
     )
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
-use crate::handler::{Disconnect, Exchange, Handler, Misconfigured, RequestContext, Sink};
+use crate::handler::{Disconnect, Exchange, Handler, Misconfigured, Pace, RequestContext, Sink};
 use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
 
@@ -73,6 +73,7 @@ pub(super) struct Served<H> {
     pub(super) server_info: Option<Arc<RawValue>>,
     pub(super) streams: Streams,
     pub(super) disconnect: Option<Disconnect>,
+    pub(super) pace: Pace,
 }
 
 struct Erased<H>(Arc<Served<H>>);
@@ -82,6 +83,7 @@ pub(crate) fn erase<H: Handler>(
     handler: H,
     streams: Streams,
     disconnect: Option<Disconnect>,
+    pace: Pace,
 ) -> Result<Arc<dyn Spawn>, Misconfigured> {
     handler.check()?;
     let capabilities = handler.capabilities();
@@ -108,13 +110,14 @@ pub(crate) fn erase<H: Handler>(
         server_info,
         streams,
         disconnect,
+        pace,
     }))))
 }
 
 impl<H: Handler> Spawn for Erased<H> {
     fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let exchange = Exchange::new(call.context, call.sink, self.0.server_info.clone());
+        let exchange = Exchange::new(call.context, call.sink, self.0.server_info.clone(), self.0.pace);
         let process = RequestProcess::new(Arc::clone(&self.0), call.message, exchange, call.held);
         Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })
     }

@@ -24,6 +24,7 @@
 //! | F7, F8: browsers of other origins | `cors.rs` |
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
+//! | PROG-08, LOG-07: how often something is reported | `rate.rs` |
 //! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
 //! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
@@ -47,6 +48,7 @@ pub(crate) mod origin;
 mod params;
 pub(crate) mod progress;
 mod protocol_version;
+pub(crate) mod rate;
 pub(crate) mod reply;
 mod request_meta;
 pub(crate) mod subscription;

@@ -25,7 +25,9 @@ use super::errors::Refusal;
 use super::host::{self, HostPolicy};
 use super::message::{self, Incoming};
 use super::origin::{self, OriginPolicy};
-use super::{content_type, mcp_method, mcp_name, methods, params, protocol_version, request_meta};
+use super::{
+    content_type, mcp_method, mcp_name, methods, params, protocol_version, request_meta, trace_context,
+};
 use crate::wire::{MirroredParams, Notification, Request, RequestId, RequestMeta, ServerCapabilities};
 
 /// What a message may measure.
@@ -115,7 +117,8 @@ pub(crate) fn body(
         }
     };
     match request(headers, method, params, capabilities, serves, limits) {
-        Ok((request, meta)) => {
+        Ok((request, mut meta)) => {
+            trace_context::or_headers(&mut meta, headers);
             let mirrored_params = mirrored_params(headers, &request);
             Ok(Admitted::Request(Box::new(AdmittedRequest {
                 id,

@@ -2,11 +2,38 @@
 //!
 //! W3C Trace Context and Baggage tell a receiver to go on without what it cannot read, so nothing here is an error.
 
+use http::HeaderMap;
+
+use super::header_value::{readable, single};
+use crate::wire::{RequestMeta, keys};
+
 /// Members that a `tracestate` may have, and its receivers must keep.
 const MEMBERS: usize = 32;
 
 /// Bytes of a `baggage` that must be carried; more is dropped as a whole.
 const BAGGAGE: usize = 8192;
+
+/// Takes what `_meta` does not say from the headers of the same names, which proxies and clients that know nothing of
+/// `_meta` set. A state stays with its own parent.
+pub(crate) fn or_headers(meta: &mut RequestMeta, headers: &HeaderMap) {
+    if meta.traceparent.is_none() {
+        let parent = single(headers, keys::TRACEPARENT).ok().flatten();
+        meta.traceparent = parent.filter(|parent| is_traceparent(parent)).map(str::to_owned);
+        let state = joined(headers, keys::TRACESTATE).filter(|state| is_tracestate(state));
+        meta.tracestate = meta.traceparent.as_ref().and(state);
+    }
+    if meta.baggage.is_none() {
+        meta.baggage = joined(headers, keys::BAGGAGE).filter(|baggage| is_baggage(baggage));
+    }
+}
+
+/// The lines of a header that is a list, as one.
+fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines: Option<Vec<&str>> = headers.get_all(name).iter().map(readable).collect();
+    lines
+        .filter(|lines| !lines.is_empty())
+        .map(|lines| lines.join(","))
+}
 
 /// Whether a `traceparent` is well formed: `00-<32 hex>-<16 hex>-<2 hex>`, ids not all zero. Later versions may be longer.
 pub(crate) fn is_traceparent(value: &str) -> bool {
@@ -116,7 +143,73 @@ fn is_baggage_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
+
+    const IN_META: &str = "00-11111111111111111111111111111111-1111111111111111-01";
+    const IN_HEADER: &str = "00-22222222222222222222222222222222-2222222222222222-01";
+
+    fn with_headers(mut meta: RequestMeta, lines: &[(&'static str, &'static str)]) -> [Option<String>; 3] {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        or_headers(&mut meta, &headers);
+        [meta.traceparent, meta.tracestate, meta.baggage]
+    }
+
+    fn own(values: [Option<&str>; 3]) -> [Option<String>; 3] {
+        values.map(|value| value.map(str::to_owned))
+    }
+
+    #[test]
+    fn m1_headers_say_what_meta_does_not() {
+        let lines = [
+            ("traceparent", IN_HEADER),
+            ("tracestate", "a=b"),
+            ("baggage", "k=v"),
+        ];
+        assert_eq!(
+            with_headers(RequestMeta::default(), &lines),
+            own([Some(IN_HEADER), Some("a=b"), Some("k=v")])
+        );
+        let meta = RequestMeta {
+            traceparent: Some(IN_META.to_owned()),
+            ..RequestMeta::default()
+        };
+        assert_eq!(
+            with_headers(meta, &lines),
+            own([Some(IN_META), None, Some("k=v")])
+        );
+    }
+
+    #[test]
+    fn m1_malformed_and_repeated_headers_are_ignored() {
+        for parent in [
+            "00-00000000000000000000000000000000-2222222222222222-01",
+            "00-ABCDEF22222222222222222222222222-2222222222222222-01",
+            "00-2222",
+        ] {
+            let lines = [("traceparent", parent), ("tracestate", "a=b"), ("baggage", "x")];
+            assert_eq!(
+                with_headers(RequestMeta::default(), &lines),
+                own([None; 3]),
+                "{parent}"
+            );
+        }
+        let twice = [("traceparent", IN_HEADER), ("traceparent", IN_HEADER)];
+        assert_eq!(with_headers(RequestMeta::default(), &twice), own([None; 3]));
+    }
+
+    #[test]
+    fn lists_may_come_on_several_lines() {
+        let lines = [("baggage", "a=1"), ("baggage", "b=2")];
+        assert_eq!(
+            with_headers(RequestMeta::default(), &lines),
+            own([None, None, Some("a=1,b=2")])
+        );
+    }
 
     #[test]
     fn meta_15_traceparent() {

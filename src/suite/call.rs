@@ -68,7 +68,9 @@ impl<M: Send + 'static> Call<M> {
         &self.tool
     }
 
-    /// Reports progress, which must grow with each call; `total` is in the same unit.
+    /// Reports progress, which must grow with each call; `total` is in the same unit. A loop may report each of its steps:
+    /// beyond so many in a second they are dropped ([`Options::progress_rate`](crate::Options::progress_rate)), except the
+    /// one that reaches the total.
     ///
     /// # Errors
     ///
@@ -84,7 +86,8 @@ impl<M: Send + 'static> Call<M> {
             .await
     }
 
-    /// Sends a log record, if the request asked for logs at or below `level`.
+    /// Sends a log record, if the request asked for logs at or below `level`, and not beyond so many in a second
+    /// ([`Options::log_rate`](crate::Options::log_rate)). The client reads it: no secrets, nothing internal.
     ///
     /// # Errors
     ///

@@ -48,31 +48,18 @@ impl<T, C> From<Vec<T>> for Page<T, C> {
     }
 }
 
-<<<<<<< HEAD
-/// What can be listed: it has a name that is the only one of its kind.
-pub(super) trait Named {
-    fn key(&self) -> &str;
-}
-
-impl Named for Resource {
-=======
 /// What can be listed: it has a key, which no other of its kind has.
 pub(super) trait Keyed {
     fn key(&self) -> &str;
 }
 
 impl Keyed for Resource {
->>>>>>> refs/heads/suite-offers
     fn key(&self) -> &str {
         &self.uri
     }
 }
 
-<<<<<<< HEAD
-impl Named for Prompt {
-=======
 impl Keyed for Prompt {
->>>>>>> refs/heads/suite-offers
     fn key(&self) -> &str {
         &self.name
     }
@@ -282,11 +269,7 @@ impl<T: Keyed + Clone> Walk<'_, T> {
     /// The items that lead to this repository when a client uses them: those with another prefix are a bug of it, and
     /// those registered one by one are served from there.
     fn its_own(&self, repo: &dyn Lists<T>, items: Vec<T>) -> Vec<T> {
-<<<<<<< HEAD
-        let fixed: HashSet<&str> = self.fixed.iter().map(|item| item.key()).collect();
-=======
         let fixed: HashSet<&str> = self.fixed.iter().map(T::key).collect();
->>>>>>> refs/heads/suite-offers
         let (own, strange): (Vec<T>, Vec<T>) = items
             .into_iter()
             .filter(|item| !fixed.contains(item.key()))

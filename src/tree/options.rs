@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use std::future::Future;
 
-use crate::handler::{Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Principal, RequestEnd};
+use crate::handler::{
+    Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
+};
 use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
 use crate::rules::{host::HostPolicy, origin::OriginPolicy};
@@ -26,6 +28,7 @@ pub struct Options {
     pub(super) origins: OriginPolicy,
     pub(super) gate: Gate,
     pub(super) disconnect: Option<Disconnect>,
+    pub(super) pace: Pace,
     pub(super) max_connections: usize,
     pub(super) max_in_flight: usize,
     pub(super) drain: Duration,
@@ -46,6 +49,7 @@ impl Default for Options {
                 ..Gate::default()
             },
             disconnect: None,
+            pace: Pace::default(),
             max_connections: 10_000,
             max_in_flight: 1000,
             drain: Duration::from_secs(30),
@@ -151,6 +155,22 @@ impl Options {
         self.limits.outbox.bytes = bytes;
         self.at_least("outbox messages", messages, 1)
             .at_least("outbox bytes", bytes, 1)
+    }
+
+    /// How many progress notifications one request may send in a second, 1,000 by default; what comes sooner is dropped,
+    /// except the one that reaches the total. A second's worth may come at once.
+    #[must_use]
+    pub fn progress_rate(mut self, per_second: u32) -> Self {
+        self.pace.progress = per_second;
+        self.at_least("progress_rate", per_second as usize, 1)
+    }
+
+    /// How many log records one request may send in a second, 1,000 by default; what comes sooner is dropped. A second's
+    /// worth may come at once.
+    #[must_use]
+    pub fn log_rate(mut self, per_second: u32) -> Self {
+        self.pace.logs = per_second;
+        self.at_least("log_rate", per_second as usize, 1)
     }
 
     /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends.

@@ -94,7 +94,7 @@ impl McpSupervisor {
     ) -> Result<Self, Error> {
         options.check()?;
         let streams = Streams::new(options.stream_caps, options.stream_limits);
-        let handler = erase(handler, streams.clone(), options.disconnect.clone())?;
+        let handler = erase(handler, streams.clone(), options.disconnect.clone(), options.pace)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",

@@ -18,7 +18,7 @@ pub struct RequestMeta {
     pub log_level: Option<LogLevel>,
     /// The token that progress is reported with.
     pub progress_token: Option<ProgressToken>,
-    /// W3C trace context, if it is well-formed.
+    /// W3C trace context, if it is well-formed; else that of the HTTP header of the same name. So are the next two.
     pub traceparent: Option<String>,
     /// W3C trace context, if it is well-formed.
     pub tracestate: Option<String>,

@@ -1,5 +1,6 @@
 //! Server: logging (LOG).
 
+use ractor_mcp::Options;
 use serde_json::{Value, json};
 
 use super::server::{self, LEVELS};
@@ -79,4 +80,12 @@ async fn log_08_what_went_wrong_inside_stays_inside() {
         .await;
     assert_eq!(response.code(), -32603);
     assert!(!response.body.contains("secret-marker"), "{}", response.body);
+}
+
+#[tokio::test]
+async fn log_07_the_rate_is_bounded() {
+    let server = Server::start_with(server::suite(), Options::new().log_rate(3)).await;
+    assert_eq!(records(&logged(&server, "debug").await).len(), 3);
+    // What is below the level costs nothing.
+    assert_eq!(records(&logged(&server, "alert").await).len(), 2);
 }

@@ -18,5 +18,6 @@ mod server;
 mod state;
 mod streaming;
 mod tools;
+mod trace;
 mod transport;
 mod versioning;

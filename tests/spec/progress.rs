@@ -1,5 +1,6 @@
 //! Patterns: progress (PROG).
 
+use ractor_mcp::Options;
 use serde_json::{Value, json};
 
 use super::server;
@@ -77,4 +78,23 @@ async fn prog_09_a_request_with_a_token_may_get_none() {
         .send(call("echo", json!({"text": "x"})).progress(json!(1)))
         .await;
     assert_eq!(response.messages().len(), 1);
+}
+
+#[tokio::test]
+async fn prog_08_the_rate_is_bounded_and_the_last_step_gets_through() {
+    let server = Server::start_with(server::suite(), Options::new().progress_rate(3)).await;
+    let steps: Vec<Value> = (1..=10).map(|n| json!({"progress": n, "total": 10})).collect();
+    let response = stepped(&server, json!(1), json!(steps)).await;
+    let told: Vec<Value> = reported(&response)
+        .into_iter()
+        .map(|step| step["progress"].clone())
+        .collect();
+    assert_eq!(told, [1.0, 2.0, 3.0, 10.0]);
+    assert_eq!(
+        response.text(),
+        "Delivered Delivered Delivered Dropped Dropped Dropped Dropped Dropped Dropped Delivered"
+    );
+    // The next request has a rate of its own.
+    let next = stepped(&server, json!(1), json!([{"progress": 1}])).await;
+    assert_eq!(reported(&next).len(), 1);
 }
