@@ -1,4 +1,6 @@
-//! The server that benchmarks measure: `add`, `publish` once there are subscriptions, and `TOOLS` more tools.
+//! The server that benchmarks measure: `add`, `publish` (tells all streams of a change), and `TOOLS` more tools.
+
+use std::sync::{Arc, OnceLock};
 
 use ractor_mcp::prelude::*;
 use schemars::JsonSchema;
@@ -25,9 +27,19 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .ok()
         .and_then(|tools| tools.parse().ok())
         .unwrap_or(0);
-    let suite = Suite::new("bench", "1.0.0").tool("add", add);
+    let server = Arc::new(OnceLock::<McpSupervisor>::new());
+    let told = Arc::clone(&server);
+    let publish = move || {
+        let told = told.get().map_or(0, McpSupervisor::notify_tools_changed);
+        async move { told as u64 }
+    };
+    let suite = Suite::new("bench", "1.0.0")
+        .list_changes()
+        .tool("add", add)
+        .tool("publish", publish);
     let suite = (0..more).fold(suite, |suite, n: u32| suite.tool(&format!("add_{n}"), add));
     let mcp = McpSupervisor::start(suite).await?;
+    let _ = server.set(mcp.clone());
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await
 }

@@ -12,6 +12,7 @@ mod prompts;
 mod resources;
 mod rounds;
 mod schemas;
+mod triggers;
 
 use ractor_mcp::prelude::*;
 
@@ -46,7 +47,10 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .prompt("test_prompt_with_arguments", prompts::with_arguments())
         .prompt("test_prompt_with_embedded_resource", prompts::with_resource)
         .prompt("test_prompt_with_image", prompts::with_image());
-    let mcp = McpSupervisor::start(rounds::add_to(suite)).await?;
+    let triggers = triggers::Triggers::default();
+    let suite = triggers.add_to(rounds::add_to(suite));
+    let mcp = McpSupervisor::start(suite).await?;
+    triggers.attach(&mcp);
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await
 }

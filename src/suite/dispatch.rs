@@ -107,6 +107,7 @@ impl Handler for Suite {
             Request::ListResourceTemplates(request) => {
                 self.list_templates(request.cursor.as_deref(), channel)
             }
+            Request::Listen(request) => Ok(self.listen(request, channel).await),
             other => self
                 .handle_offer(other, channel)
                 .await
@@ -146,7 +147,7 @@ impl Handler for Suite {
         if self.prompts.completes() || !self.resources.repos.is_empty() {
             offered = offered.completions();
         }
-        offered
+        self.promised(offered)
     }
 
     fn server_info(&self) -> Option<Implementation> {

@@ -14,6 +14,7 @@
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
+//! | `subscriptions.rs` | what streams may be told, and who decides |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 //! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
 //! | `offers.rs` | what is answered about them and about lists |
@@ -48,6 +49,7 @@ mod schema;
 mod seal;
 mod shape;
 mod spec;
+mod subscriptions;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -63,6 +65,7 @@ use crate::wire::{CacheHints, Implementation, ToolList};
 use entry::Entry;
 use prompt::Prompts;
 use resource::Resources;
+use subscriptions::Subscriptions;
 
 pub use address::ToolAddress;
 pub use arguments::NoArguments;
@@ -114,6 +117,7 @@ pub struct Suite {
     warnings: Vec<String>,
     warns: bool,
     keys: KeyRing,
+    subscriptions: Subscriptions,
     resources: Resources,
     prompts: Prompts,
     page_size: usize,
@@ -133,6 +137,7 @@ impl Suite {
             warnings: Vec::new(),
             warns: true,
             keys: KeyRing::random(),
+            subscriptions: Subscriptions::default(),
             resources: Resources::default(),
             prompts: Prompts::default(),
             page_size: PAGE_SIZE,

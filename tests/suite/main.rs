@@ -15,4 +15,5 @@ mod resources;
 mod rounds;
 mod rounds_state;
 mod streaming;
+mod subscriptions;
 mod ui;

@@ -100,6 +100,11 @@ impl Resources {
         }
     }
 
+    /// Whether a URI is that of a resource here, or may be: existence is not checked.
+    pub(super) fn serves(&self, uri: &str) -> bool {
+        self.fixed.contains_key(uri) || self.repos.iter().any(|repo| repo.serves(uri))
+    }
+
     /// Proposals for a variable of a template.
     ///
     /// # Errors

@@ -185,6 +185,11 @@ impl Repo {
         }
     }
 
+    /// Whether a URI may be that of a resource here.
+    pub(super) fn serves(&self, uri: &str) -> bool {
+        uri.starts_with(&self.prefix) && self.template.matches(uri).is_some()
+    }
+
     /// Reads a URI that starts with the prefix.
     pub(super) async fn read(&self, uri: &str, call: &Call) -> Result<ReadResourceResult, ToolError> {
         let Some(values) = self.template.matches(uri) else {
