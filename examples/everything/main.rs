@@ -46,7 +46,8 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .prompt("test_simple_prompt", prompts::simple())
         .prompt("test_prompt_with_arguments", prompts::with_arguments())
         .prompt("test_prompt_with_embedded_resource", prompts::with_resource)
-        .prompt("test_prompt_with_image", prompts::with_image());
+        .prompt("test_prompt_with_image", prompts::with_image())
+        .prompt("test_input_required_result_prompt", prompts::asking());
     let triggers = triggers::Triggers::default();
     let suite = triggers.add_to(rounds::add_to(suite));
     let mcp = McpSupervisor::start(suite).await?;

@@ -60,3 +60,21 @@ pub fn with_image() -> PromptSpec {
     }
     prompt(with_image).description("A picture, and a text.")
 }
+
+#[derive(Deserialize, JsonSchema)]
+struct Context {
+    context: String,
+}
+
+/// A prompt that asks what it is for.
+pub fn asking() -> PromptSpec {
+    async fn ask(_: NoArguments, call: Call) -> Result<String, RpcError> {
+        let answer = call.elicit::<Context>("user_context", "What context should the prompt use?")?;
+        let context = answer
+            .accepted()
+            .map(|Context { context }| context)
+            .unwrap_or_default();
+        Ok(format!("Use this context: {context}"))
+    }
+    prompt(ask).description("Asks for a context.")
+}

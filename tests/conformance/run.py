@@ -23,15 +23,9 @@ SUITE = [
 REVISION = "2026-07-28"
 START, SCENARIO, END = 20, 60, 5  # seconds: until the first line, for one scenario, from SIGTERM to the exit
 
-NO_SUBSCRIPTIONS = "no list-changed capability is advertised, so subscriptions/listen is rightly not found"
 
 # (scenario, check): the status other than SUCCESS that it may have, and why. One that no longer occurs is a failure.
 ALLOWED = {
-    ("server-stateless", "sep-2575-server-sends-subscription-ack"): ("SKIPPED", NO_SUBSCRIPTIONS),
-    ("server-stateless", "sep-2575-server-tags-subscription-id"): ("SKIPPED", NO_SUBSCRIPTIONS),
-    ("server-stateless", "sep-2575-server-honors-notification-filter"): ("SKIPPED", NO_SUBSCRIPTIONS),
-    ("server-stateless", "sep-2575-server-sends-prompts-list-changed-on-subscription"): ("SKIPPED", NO_SUBSCRIPTIONS),
-    ("server-stateless", "sep-2575-server-sends-tools-list-changed-on-subscription"): ("SKIPPED", NO_SUBSCRIPTIONS),
     ("server-sse-multiple-streams", "server-sse-streams-functional"): (
         "INFO",
         "tools/list is answered as one JSON object: there is no stream to judge",
