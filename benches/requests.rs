@@ -46,9 +46,7 @@ async fn bare(ready: mpsc::Sender<SocketAddr>) {
             let body = request.into_body().collect().await.unwrap().to_bytes();
             let parsed: serde_json::Value = serde_json::from_slice(&body).unwrap();
             assert!(parsed.get("method").is_some());
-            Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from_static(
-                ANSWER.as_bytes(),
-            ))))
+            Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from_static(ANSWER.as_bytes()))))
         });
         tokio::spawn(async move {
             let connection = http1::Builder::new()
@@ -64,9 +62,7 @@ async fn ours(ready: mpsc::Sender<SocketAddr>, more: usize) {
     let suite = Suite::new("bench", "1").tool("add", add);
     let suite = (0..more).fold(suite, |suite, n| suite.tool(&format!("add_{n}"), add));
     let mcp = McpSupervisor::start(suite).await.unwrap();
-    ready
-        .send(mcp.listen("127.0.0.1:0").await.unwrap().addr())
-        .unwrap();
+    ready.send(mcp.listen("127.0.0.1:0").await.unwrap().addr()).unwrap();
     std::future::pending::<()>().await;
 }
 
@@ -77,29 +73,17 @@ fn start<F: Future<Output = ()>>(
     let (ready, addr) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        tell.send(std::fs::read_link("/proc/thread-self").unwrap())
-            .unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        tell.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(server(ready));
     });
     let thread = told.recv().unwrap();
-    (
-        addr.recv().unwrap(),
-        format!("/proc/{}/schedstat", thread.display()),
-    )
+    (addr.recv().unwrap(), format!("/proc/{}/schedstat", thread.display()))
 }
 
 fn cpu(schedstat: &str) -> Duration {
     let text = std::fs::read_to_string(schedstat).unwrap();
-    Duration::from_nanos(
-        text.split(' ')
-            .next()
-            .and_then(|nanos| nanos.parse().ok())
-            .unwrap(),
-    )
+    Duration::from_nanos(text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap())
 }
 
 /// Microseconds of the server's CPU for each request, over so many connections in turn.
@@ -150,15 +134,9 @@ fn main() {
     println!("|---|---|---|---|---|");
     for connections in [1, 32, 256] {
         let best = |(addr, cpu): &(SocketAddr, String)| {
-            (0..3)
-                .map(|_| measure(*addr, cpu, connections))
-                .fold(f64::INFINITY, f64::min)
+            (0..3).map(|_| measure(*addr, cpu, connections)).fold(f64::INFINITY, f64::min)
         };
         let (bare, one, hundred) = (best(&bare), best(&one), best(&hundred));
-        println!(
-            "| {connections} | {bare:.1} | {one:.1} | {:.2} | {:.2} |",
-            one / bare,
-            hundred / one
-        );
+        println!("| {connections} | {bare:.1} | {one:.1} | {:.2} | {:.2} |", one / bare, hundred / one);
     }
 }

@@ -23,20 +23,14 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         let port = std::env::var("PORT").unwrap_or_else(|_| "3000".into());
         format!("127.0.0.1:{port}")
     });
-    let more = std::env::var("TOOLS")
-        .ok()
-        .and_then(|tools| tools.parse().ok())
-        .unwrap_or(0);
+    let more = std::env::var("TOOLS").ok().and_then(|tools| tools.parse().ok()).unwrap_or(0);
     let server = Arc::new(OnceLock::<McpSupervisor>::new());
     let told = Arc::clone(&server);
     let publish = move || {
         let told = told.get().map_or(0, McpSupervisor::notify_tools_changed);
         async move { told as u64 }
     };
-    let suite = Suite::new("bench", "1.0.0")
-        .list_changes()
-        .tool("add", add)
-        .tool("publish", publish);
+    let suite = Suite::new("bench", "1.0.0").list_changes().tool("add", add).tool("publish", publish);
     let suite = (0..more).fold(suite, |suite, n: u32| suite.tool(&format!("add_{n}"), add));
     let mcp = McpSupervisor::start(suite).await?;
     let _ = server.set(mcp.clone());

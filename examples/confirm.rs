@@ -59,10 +59,7 @@ async fn converse(client: TestClient) {
         }
         answers = json!({});
         for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
-            println!(
-                "client: is asked `{}` under `{key}`",
-                question["params"]["message"]
-            );
+            println!("client: is asked `{}` under `{key}`", question["params"]["message"]);
             let content = json!({"sure": true, "reason": "it is old"});
             let fields = question["params"]["requestedSchema"]["properties"].clone();
             let known = |(field, _): &(&String, &Value)| fields.get(*field).is_some();

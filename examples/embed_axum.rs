@@ -13,8 +13,7 @@ use tokio::net::TcpListener;
 
 /// Tells the client its own address.
 async fn whoami(_: NoArguments, call: Call) -> String {
-    call.peer()
-        .map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
+    call.peer().map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
 }
 
 /// axum tells the peer in its own type; the server looks for a plain `SocketAddr`.

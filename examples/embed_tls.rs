@@ -16,17 +16,15 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 /// Tells the client its own address.
 async fn whoami(_: NoArguments, call: Call) -> String {
-    call.peer()
-        .map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
+    call.peer().map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
 }
 
 /// The configuration of a server named `localhost`, and its certificate as PEM.
 fn tls() -> Result<(TlsAcceptor, String), Box<dyn Error>> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()])?;
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der())?;
-    let mut config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)?;
+    let mut config =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok((TlsAcceptor::from(Arc::new(config)), made.cert.pem()))
 }

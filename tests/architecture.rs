@@ -42,15 +42,8 @@ fn every_module_uses_lower_floors_only() {
 fn every_folder_has_a_floor() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for entry in fs::read_dir(source).expect("src") {
-        let name = entry
-            .expect("an entry")
-            .file_name()
-            .into_string()
-            .expect("a name");
-        assert!(
-            TOP.contains(&name.as_str()) || floor(&name).is_some(),
-            "src/{name} is on no floor"
-        );
+        let name = entry.expect("an entry").file_name().into_string().expect("a name");
+        assert!(TOP.contains(&name.as_str()) || floor(&name).is_some(), "src/{name} is on no floor");
     }
 }
 
@@ -61,26 +54,14 @@ fn upward_sideward_and_hidden_imports_are_found() {
     assert_eq!(found("rules/a.rs", "use crate::rules::b;"), 0);
     assert_eq!(found("rules/a.rs", "use crate::handler::Channel;"), 1);
     assert_eq!(found("suite/a.rs", "use crate::request::Slots;"), 1);
-    assert_eq!(
-        found(
-            "wire/a.rs",
-            "use crate::{\n    rules::{order, reply},\n    wire::Tool,\n};"
-        ),
-        1
-    );
+    assert_eq!(found("wire/a.rs", "use crate::{\n    rules::{order, reply},\n    wire::Tool,\n};"), 1);
     assert_eq!(found("http/a.rs", "let a = crate::tree::Error::new();"), 1);
     // A name that `lib.rs` re-exports is on the top floor.
     assert_eq!(found("handler/a.rs", "use crate::Suite;"), 1);
     assert_eq!(found("handler/mod.rs", "use super::tree;"), 1);
     assert_eq!(found("handler/a.rs", "use super::super::tree;"), 1);
-    assert_eq!(
-        found("wire/a.rs", "/// See [`Suite`](crate::Suite).\nuse super::Tool;"),
-        0
-    );
-    assert_eq!(
-        found("wire/a.rs", "macro_rules! a { () => { $crate::Suite }; }"),
-        0
-    );
+    assert_eq!(found("wire/a.rs", "/// See [`Suite`](crate::Suite).\nuse super::Tool;"), 0);
+    assert_eq!(found("wire/a.rs", "macro_rules! a { () => { $crate::Suite }; }"), 0);
 }
 
 fn faults(file: &str, text: &str) -> Vec<String> {
@@ -102,18 +83,13 @@ fn faults(file: &str, text: &str) -> Vec<String> {
     let leaves = code.contains("super::super::")
         || (file.ends_with("/mod.rs") && code.lines().any(|line| line.starts_with("use super::")));
     if leaves {
-        faults.push(format!(
-            "src/{file}: `super` leaves the folder: name the path from `crate`"
-        ));
+        faults.push(format!("src/{file}: `super` leaves the folder: name the path from `crate`"));
     }
     faults
 }
 
 fn floor(name: &str) -> Option<u8> {
-    FLOORS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, floor)| *floor)
+    FLOORS.iter().find(|(known, _)| *known == name).map(|(_, floor)| *floor)
 }
 
 /// The first name after each `crate::`, those in braces too.
@@ -152,15 +128,11 @@ fn first_names(group: &str) -> Vec<String> {
 }
 
 fn name(text: &str) -> String {
-    text.chars()
-        .take_while(|c| *c == '_' || c.is_alphanumeric())
-        .collect()
+    text.chars().take_while(|c| *c == '_' || c.is_alphanumeric()).collect()
 }
 
 fn without_comments(text: &str) -> String {
-    let code = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default());
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     code.collect::<Vec<_>>().join("\n")
 }
 

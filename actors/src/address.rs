@@ -15,13 +15,7 @@ pub struct Address<M>(Arc<Block<Mailbox<M>>>);
 
 impl<M: Send + 'static> Address<M> {
     pub(crate) fn new(label: Label, parent: Option<Pid>, linked: bool, capacity: usize) -> Self {
-        Self(Block::new(
-            Kind::Leaf,
-            label,
-            parent,
-            linked,
-            Mailbox::new(capacity),
-        ))
+        Self(Block::new(Kind::Leaf, label, parent, linked, Mailbox::new(capacity)))
     }
 
     pub(crate) fn block(&self) -> &Block<Mailbox<M>> {

@@ -141,9 +141,7 @@ impl<Q: ?Sized> Block<Q> {
 
     /// The exit request that the process has to follow now, if any.
     pub(crate) fn must_exit(&self) -> Option<&ExitReason> {
-        self.request
-            .get()
-            .filter(|_| self.shields.load(Ordering::Acquire) == 0)
+        self.request.get().filter(|_| self.shields.load(Ordering::Acquire) == 0)
     }
 
     /// Waits until `found` finds something; it is asked again after every piece of news.

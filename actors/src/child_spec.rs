@@ -88,10 +88,7 @@ impl ChildSpec {
                 }
             }
         };
-        Self {
-            shutdown: LEAF_SHUTDOWN,
-            ..Self::new(id, start)
-        }
+        Self { shutdown: LEAF_SHUTDOWN, ..Self::new(id, start) }
     }
 
     /// The same child with another restart rule.

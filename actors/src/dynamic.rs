@@ -38,11 +38,7 @@ pub struct DynamicOptions {
 
 impl Default for DynamicOptions {
     fn default() -> Self {
-        Self {
-            max_children: None,
-            shutdown: Duration::from_secs(5),
-            linger: Duration::ZERO,
-        }
+        Self { max_children: None, shutdown: Duration::from_secs(5), linger: Duration::ZERO }
     }
 }
 
@@ -106,10 +102,7 @@ impl DynamicSupervisor {
         options: SpawnOptions,
     ) -> Result<Child<P::Message>, StartError> {
         let address = leaf::launch((&self.pid).into(), label.into(), process, options).await?;
-        Ok(Child {
-            pid: address.pid(),
-            address,
-        })
+        Ok(Child { pid: address.pid(), address })
     }
 
     /// Starts a dynamic supervisor under this one.
@@ -142,10 +135,7 @@ impl DynamicSupervisor {
 
     /// Waits until it has no child. Without [`drain`](Self::drain) there may be one again a moment later.
     pub async fn empty(&self) {
-        self.pid
-            .block()
-            .until(|block| lock(&block.children).list.is_empty().then_some(()))
-            .await;
+        self.pid.block().until(|block| lock(&block.children).list.is_empty().then_some(())).await;
     }
 
     /// Sets what trees show behind the label.
@@ -216,10 +206,7 @@ struct Driver {
 impl Driver {
     /// What the children are told: why the driver's end ends them, or that the supervisor was ordered to end.
     fn farewell(&self) -> ExitReason {
-        self.on_end
-            .clone()
-            .filter(|_| self.ended)
-            .unwrap_or(ExitReason::Shutdown)
+        self.on_end.clone().filter(|_| self.ended).unwrap_or(ExitReason::Shutdown)
     }
 }
 
@@ -229,27 +216,14 @@ async fn launch(
     options: DynamicOptions,
 ) -> Result<DynamicSupervisor, StartError> {
     let (parent, cell) = parent.resolve()?;
-    let pid = Pid::new(Block::new(
-        Kind::Supervisor,
-        label,
-        parent,
-        cell.is_some(),
-        NoInbox,
-    ));
+    let pid = Pid::new(Block::new(Kind::Supervisor, label, parent, cell.is_some(), NoInbox));
     lock(&pid.block().children).max = options.max_children;
     if let Some(parent) = &pid.block().parent {
         parent.block().adopt(pid.clone())?;
     }
     let driver = Arc::new(Mutex::new(Driver::default()));
-    let handle = DynamicSupervisor {
-        pid: pid.clone(),
-        driver: Arc::clone(&driver),
-    };
-    let actor = DynamicActor {
-        options,
-        driver,
-        finish: Finish(pid),
-    };
+    let handle = DynamicSupervisor { pid: pid.clone(), driver: Arc::clone(&driver) };
+    let actor = DynamicActor { options, driver, finish: Finish(pid) };
     let spawned = match cell {
         Some(cell) => cell.spawn_linked(None, actor, ()).await,
         None => Actor::spawn(None, actor, ()).await,
@@ -296,11 +270,7 @@ impl Actor for DynamicActor {
         self.end_driver().await;
         let reason = pid.exit_requested().unwrap_or(ExitReason::Shutdown);
         pid.finish(reason.clone());
-        if reason.is_clean() {
-            Ok(())
-        } else {
-            Err(Box::new(reason))
-        }
+        if reason.is_clean() { Ok(()) } else { Err(Box::new(reason)) }
     }
 
     /// The children keep the list themselves, and their ends never count.

@@ -205,11 +205,7 @@ impl Crash {
 
     /// The same crash seen as another kind.
     pub(crate) fn into_kind(self, kind: CrashKind) -> Self {
-        if self.kind() == kind {
-            self
-        } else {
-            Self::new(kind, self.0.message.clone())
-        }
+        if self.kind() == kind { self } else { Self::new(kind, self.0.message.clone()) }
     }
 
     /// How it broke.
@@ -261,18 +257,9 @@ mod tests {
 
     #[test]
     fn foreign_texts_become_tags_or_what_ractor_means_by_them() {
-        assert_eq!(
-            ExitReason::from_ractor(Some("actor_task_cancelled")),
-            ExitReason::Killed
-        );
-        assert_eq!(
-            ExitReason::from_ractor(Some("Drained")).to_string(),
-            "shutdown: drained"
-        );
-        assert_eq!(
-            ExitReason::from_ractor(Some("lunch")),
-            ExitReason::ShutdownWith(Tag::new("lunch"))
-        );
+        assert_eq!(ExitReason::from_ractor(Some("actor_task_cancelled")), ExitReason::Killed);
+        assert_eq!(ExitReason::from_ractor(Some("Drained")).to_string(), "shutdown: drained");
+        assert_eq!(ExitReason::from_ractor(Some("lunch")), ExitReason::ShutdownWith(Tag::new("lunch")));
     }
 
     #[test]

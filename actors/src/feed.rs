@@ -41,11 +41,7 @@ impl Feed {
     pub(crate) fn publish(&self, pid: &Pid, reason: &ExitReason) {
         if self.0.receiver_count() > 0 {
             let label = pid.label().to_string();
-            let _ = self.0.send(ExitEvent {
-                pid: pid.clone(),
-                label,
-                reason: reason.clone(),
-            });
+            let _ = self.0.send(ExitEvent { pid: pid.clone(), label, reason: reason.clone() });
         }
     }
 }

@@ -46,10 +46,7 @@ pub(crate) async fn launch<P: Process>(
         terminate_within: options.terminate_within,
         finish: Finish(pid.clone()),
     };
-    let leaf = Leaf {
-        life: Mutex::new(Some(life)),
-        pid,
-    };
+    let leaf = Leaf { life: Mutex::new(Some(life)), pid };
     let spawned = match cell {
         Some(cell) => cell.spawn_linked(None, leaf, ()).await,
         None => Actor::spawn(None, leaf, ()).await,
@@ -227,10 +224,7 @@ async fn terminate<P: Process>(
     me: &Me<P::Message>,
     limit: Duration,
 ) -> ExitReason {
-    let last = contained(pin!(timeout(limit, async {
-        process.terminate(&reason, me).await
-    })))
-    .await;
+    let last = contained(pin!(timeout(limit, async { process.terminate(&reason, me).await }))).await;
     match last {
         Ok(Ok(())) => reason,
         Ok(Err(_)) => {

@@ -92,16 +92,8 @@ struct State<M> {
 impl<M> Mailbox<M> {
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.clamp(1, Semaphore::MAX_PERMITS);
-        let state = State {
-            letters: VecDeque::new(),
-            receiver: None,
-            closed: false,
-        };
-        Self {
-            capacity,
-            room: Semaphore::new(capacity),
-            state: Mutex::new(state),
-        }
+        let state = State { letters: VecDeque::new(), receiver: None, closed: false };
+        Self { capacity, room: Semaphore::new(capacity), state: Mutex::new(state) }
     }
 
     pub(crate) async fn send(&self, message: M) -> Result<(), SendError<M>> {
@@ -109,8 +101,7 @@ impl<M> Mailbox<M> {
             Ok(permit) => permit.forget(),
             Err(_) => return Err(SendError(message)),
         }
-        self.push(Letter::Message(message))
-            .map_err(|letter| SendError(letter.open()))
+        self.push(Letter::Message(message)).map_err(|letter| SendError(letter.open()))
     }
 
     pub(crate) fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
@@ -119,8 +110,7 @@ impl<M> Mailbox<M> {
             Err(tokio::sync::TryAcquireError::NoPermits) => return Err(TrySendError::Full(message)),
             Err(tokio::sync::TryAcquireError::Closed) => return Err(TrySendError::Closed(message)),
         }
-        self.push(Letter::Message(message))
-            .map_err(|letter| TrySendError::Closed(letter.open()))
+        self.push(Letter::Message(message)).map_err(|letter| TrySendError::Closed(letter.open()))
     }
 
     /// Delivers a message that takes no room. It is lost if the process has ended.
@@ -158,10 +148,7 @@ impl<M> Mailbox<M> {
     }
 
     pub(crate) fn queue(&self) -> Queue {
-        Queue {
-            len: lock(&self.state).letters.len(),
-            capacity: self.capacity,
-        }
+        Queue { len: lock(&self.state).letters.len(), capacity: self.capacity }
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -80,11 +80,7 @@ pub(crate) fn monitor<M: Send + 'static>(
     map: impl FnOnce(Down) -> M + Send + 'static,
 ) -> MonitorRef {
     let key = next_id();
-    let reference = MonitorRef {
-        watcher: watcher.pid(),
-        target: target.clone(),
-        key,
-    };
+    let reference = MonitorRef { watcher: watcher.pid(), target: target.clone(), key };
     let owned = lock(&watcher.block().owned).insert(key, Belonging::Monitor(target.clone(), key));
     if !owned {
         return reference;
@@ -92,10 +88,7 @@ pub(crate) fn monitor<M: Send + 'static>(
     let address = watcher.clone();
     let tell: Watcher = Box::new(move |pid, reason| {
         let _ = lock(&address.block().owned).remove(key);
-        let down = Down {
-            pid: pid.clone(),
-            reason: reason.clone(),
-        };
+        let down = Down { pid: pid.clone(), reason: reason.clone() };
         address.mailbox().send_exempt(move || map(down));
     });
     let refused = lock(&target.block().watchers).insert(key, tell).err();
@@ -122,17 +115,11 @@ mod tests {
     }
 
     async fn idle() -> Address<Down> {
-        spawn(Parent::none(), "idle", Idle, SpawnOptions::default())
-            .await
-            .unwrap()
-            .address
+        spawn(Parent::none(), "idle", Idle, SpawnOptions::default()).await.unwrap().address
     }
 
     fn entries(watcher: &Address<Down>, target: &Address<Down>) -> (usize, usize) {
-        (
-            lock(&watcher.block().owned).len(),
-            lock(&target.block().watchers).list.len(),
-        )
+        (lock(&watcher.block().owned).len(), lock(&target.block().watchers).list.len())
     }
 
     #[tokio::test]

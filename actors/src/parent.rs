@@ -97,10 +97,7 @@ pub enum StartError {
 
 impl StartError {
     pub(crate) fn failed(label: &impl ToString, reason: impl Into<ExitReason>) -> Self {
-        Self::Failed {
-            label: label.to_string(),
-            reason: reason.into(),
-        }
+        Self::Failed { label: label.to_string(), reason: reason.into() }
     }
 
     /// ractor wraps our own errors; what it adds itself says that the parent is on its way out.

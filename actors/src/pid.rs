@@ -95,9 +95,7 @@ impl Pid {
 
     /// Waits for its end: its state is dropped then, and it is out of its parent's list.
     pub async fn join(&self) -> ExitReason {
-        self.0
-            .until(|block| block.exit.get().filter(|_| block.is(Mark::Ended)).cloned())
-            .await
+        self.0.until(|block| block.exit.get().filter(|_| block.is(Mark::Ended)).cloned()).await
     }
 
     /// Waits until its init is done.
@@ -107,20 +105,14 @@ impl Pid {
     /// Why it ended, if it did so before.
     pub async fn started(&self) -> Result<(), ExitReason> {
         let outcome = |block: &Block<dyn Inbox>| {
-            if block.is(Mark::Started) {
-                Some(Ok(()))
-            } else {
-                block.exit.get().cloned().map(Err)
-            }
+            if block.is(Mark::Started) { Some(Ok(())) } else { block.exit.get().cloned().map(Err) }
         };
         self.0.until(outcome).await
     }
 
     /// Waits until it is asked to exit, or has ended.
     pub async fn exiting(&self) -> ExitReason {
-        self.0
-            .until(|block| block.request.get().or(block.exit.get()).cloned())
-            .await
+        self.0.until(|block| block.request.get().or(block.exit.get()).cloned()).await
     }
 
     /// Its ractor cell, for raw ractor tools; `None` before its start and after its end. Holding one keeps about 5 KB.
@@ -180,10 +172,7 @@ impl Pid {
     fn leave_parent(&self) {
         self.0.close_to_children();
         let Some(parent) = &self.0.parent else { return };
-        let zombies = self
-            .children()
-            .into_iter()
-            .filter(|child| child.0.is(Mark::Zombie));
+        let zombies = self.children().into_iter().filter(|child| child.0.is(Mark::Zombie));
         for zombie in zombies {
             lock(&parent.0.children).list.insert(zombie.id(), zombie.clone());
             lock(&self.0.children).list.remove(&zombie.id());
@@ -230,17 +219,12 @@ impl Pid {
 
     /// Killed because it did not follow an exit request in time: who gave up waiting has said so.
     fn was_told_otherwise(&self) -> bool {
-        self.0
-            .request
-            .get()
-            .is_some_and(|request| *request != ExitReason::Killed)
+        self.0.request.get().is_some_and(|request| *request != ExitReason::Killed)
     }
 
     /// Killed by ractor because its parent ended.
     fn is_orphan(&self) -> bool {
-        let supervisor = lock(&self.0.cell)
-            .as_ref()
-            .and_then(ActorCell::try_get_supervisor);
+        let supervisor = lock(&self.0.cell).as_ref().and_then(ActorCell::try_get_supervisor);
         self.0.linked && supervisor.is_none()
     }
 }

@@ -114,10 +114,7 @@ pub struct SpawnOptions {
 
 impl Default for SpawnOptions {
     fn default() -> Self {
-        Self {
-            mailbox: 64,
-            terminate_within: Duration::from_secs(5),
-        }
+        Self { mailbox: 64, terminate_within: Duration::from_secs(5) }
     }
 }
 
@@ -131,10 +128,7 @@ pub struct Child<M> {
 
 impl<M> Clone for Child<M> {
     fn clone(&self) -> Self {
-        Self {
-            pid: self.pid.clone(),
-            address: self.address.clone(),
-        }
+        Self { pid: self.pid.clone(), address: self.address.clone() }
     }
 }
 
@@ -157,8 +151,5 @@ pub async fn spawn<P: Process>(
     options: SpawnOptions,
 ) -> Result<Child<P::Message>, StartError> {
     let address = leaf::launch(parent.into(), label.into(), process, options).await?;
-    Ok(Child {
-        pid: address.pid(),
-        address,
-    })
+    Ok(Child { pid: address.pid(), address })
 }

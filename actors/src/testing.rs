@@ -30,11 +30,7 @@ pub struct NotInTime {
 
 impl NotInTime {
     fn new(pid: &Pid, wanted: String) -> Self {
-        Self {
-            pid: pid.to_string(),
-            wanted,
-            found: pid.tree().to_string(),
-        }
+        Self { pid: pid.to_string(), wanted, found: pid.tree().to_string() }
     }
 }
 
@@ -44,9 +40,7 @@ impl NotInTime {
 ///
 /// When it is still there after [`LIMIT`].
 pub async fn await_exit(pid: &Pid) -> Result<ExitReason, NotInTime> {
-    within(LIMIT, pid.join())
-        .await
-        .ok_or_else(|| NotInTime::new(pid, "its end".to_owned()))
+    within(LIMIT, pid.join()).await.ok_or_else(|| NotInTime::new(pid, "its end".to_owned()))
 }
 
 /// Waits until a process has exactly this many children.
@@ -57,9 +51,7 @@ pub async fn await_exit(pid: &Pid) -> Result<ExitReason, NotInTime> {
 pub async fn await_children(pid: &Pid, count: usize) -> Result<(), NotInTime> {
     let block = pid.block();
     let reached = block.until(|block| (lock(&block.children).list.len() == count).then_some(()));
-    within(LIMIT, reached)
-        .await
-        .ok_or_else(|| NotInTime::new(pid, format!("{count} children")))
+    within(LIMIT, reached).await.ok_or_else(|| NotInTime::new(pid, format!("{count} children")))
 }
 
 /// The first process under `root`, or `root` itself, that is called this: its label is `name`, or goes on after it with
@@ -73,9 +65,7 @@ pub fn find(root: &Pid, name: &str) -> Option<Pid> {
 
 /// Whether a label is `name`, or goes on after it with a space.
 pub fn is_called(label: &str, name: &str) -> bool {
-    label
-        .strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    label.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// Waits until there is a process that [`find`] finds.
@@ -96,9 +86,7 @@ pub async fn await_process(root: &Pid, name: &str) -> Result<Pid, NotInTime> {
 /// When there is one after [`LIMIT`].
 pub async fn await_no_process(root: &Pid, name: &str) -> Result<(), NotInTime> {
     let gone = |root: &Pid| find(root, name).is_none().then_some(());
-    within(LIMIT, until(root, gone))
-        .await
-        .ok_or_else(|| NotInTime::new(root, format!("no process `{name}`")))
+    within(LIMIT, until(root, gone)).await.ok_or_else(|| NotInTime::new(root, format!("no process `{name}`")))
 }
 
 /// Waits until the tree under a process looks like a picture, as [`compare`] understands it. Starts, ends and states are
@@ -118,10 +106,8 @@ async fn until<T>(root: &Pid, found: impl Fn(&Pid) -> Option<T>) -> T {
     loop {
         let all = everybody(root);
         // Listen first and look second: what happens in between must not be missed.
-        let mut news: Vec<Pin<Box<Notified<'_>>>> = all
-            .iter()
-            .map(|pid| Box::pin(pid.block().news.notified()))
-            .collect();
+        let mut news: Vec<Pin<Box<Notified<'_>>>> =
+            all.iter().map(|pid| Box::pin(pid.block().news.notified())).collect();
         news.iter_mut().for_each(|news| {
             news.as_mut().enable();
         });
@@ -202,22 +188,10 @@ pub fn compare(found: &str, picture: &str) -> Result<(), String> {
 fn unindented(picture: &str) -> Vec<&str> {
     let lines = picture.lines().map(str::trim_end);
     let lines: Vec<&str> = lines.skip_while(|line| line.is_empty()).collect();
-    let used = lines
-        .iter()
-        .rposition(|line| !line.is_empty())
-        .map_or(0, |last| last + 1);
+    let used = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     let indent = |line: &&str| line.len() - line.trim_start().len();
-    let common = lines
-        .iter()
-        .filter(|line| !line.is_empty())
-        .map(indent)
-        .min()
-        .unwrap_or(0);
-    lines
-        .into_iter()
-        .take(used)
-        .map(|line| line.get(common..).unwrap_or_default())
-        .collect()
+    let common = lines.iter().filter(|line| !line.is_empty()).map(indent).min().unwrap_or(0);
+    lines.into_iter().take(used).map(|line| line.get(common..).unwrap_or_default()).collect()
 }
 
 /// The fixed parts of a pattern: between them anything may stand.
@@ -226,11 +200,7 @@ fn wildcards(pattern: &str) -> Vec<&str> {
     let mut rest = pattern;
     while let Some(start) = rest.find(['*', '{']) {
         let (before, wild) = rest.split_at(start);
-        let length = if wild.starts_with('*') {
-            1
-        } else {
-            wild.find('}').map_or(1, |end| end + 1)
-        };
+        let length = if wild.starts_with('*') { 1 } else { wild.find('}').map_or(1, |end| end + 1) };
         fixed.push(before);
         rest = wild.get(length..).unwrap_or_default();
     }
@@ -292,13 +262,7 @@ mod tests {
 
     #[test]
     fn wildcards_stand_for_anything_within_a_line() {
-        assert_eq!(
-            compare(
-                "listener 127.0.0.1:3000 (queue: 1/2)",
-                "listener *:{port} (queue: *)"
-            ),
-            Ok(())
-        );
+        assert_eq!(compare("listener 127.0.0.1:3000 (queue: 1/2)", "listener *:{port} (queue: *)"), Ok(()));
         assert_eq!(compare("a", "*"), Ok(()));
         assert!(compare("a1c", "a*b").is_err());
         assert!(compare("ab", "ab*b").is_err());
@@ -308,10 +272,7 @@ mod tests {
     fn a_name_ends_where_a_word_of_the_label_ends() {
         assert!(is_called("request tools/call slow #7", "request tools/call slow"));
         assert!(is_called("acceptor", "acceptor"));
-        assert!(!is_called(
-            "request tools/call slower #7",
-            "request tools/call slow"
-        ));
+        assert!(!is_called("request tools/call slower #7", "request tools/call slow"));
         assert!(!is_called("acceptor", "connection"));
     }
 

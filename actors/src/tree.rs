@@ -127,21 +127,13 @@ impl Tree {
         if let Some(Queue { len, capacity }) = self.queue.filter(|queue| queue.len > 0) {
             notes.push(format!("queue: {len}/{capacity}"));
         }
-        if notes.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " ({})", notes.join(", "))
-        }
+        if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
     }
 
     fn write_children(&self, f: &mut fmt::Formatter<'_>, indent: &str) -> fmt::Result {
         let last = self.children.len().saturating_sub(1);
         for (index, child) in self.children.iter().enumerate() {
-            let (branch, below) = if index == last {
-                ("└─ ", "   ")
-            } else {
-                ("├─ ", "│  ")
-            };
+            let (branch, below) = if index == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             write!(f, "\n{indent}{branch}")?;
             child.write_line(f)?;
             child.write_children(f, &format!("{indent}{below}"))?;

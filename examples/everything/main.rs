@@ -18,10 +18,7 @@ use ractor_mcp::prelude::*;
 
 #[tokio::main]
 async fn main() -> Result<(), ractor_mcp::Error> {
-    tracing_subscriber::fmt()
-        .with_env_filter("warn")
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter("warn").with_writer(std::io::stderr).init();
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let suite = Suite::new("everything", "1.0.0")
         .instructions("A server that offers everything, for tests.")

@@ -45,18 +45,12 @@ pub struct WithResource {
 pub async fn with_resource(WithResource { resource_uri }: WithResource) -> Vec<Content> {
     let text = "Embedded resource content for testing.";
     let contents = ResourceContents::text(resource_uri, text).mime_type("text/plain");
-    vec![
-        Content::resource(contents),
-        Content::text("Please process the embedded resource above."),
-    ]
+    vec![Content::resource(contents), Content::text("Please process the embedded resource above.")]
 }
 
 pub fn with_image() -> PromptSpec {
     async fn with_image() -> Vec<Content> {
-        vec![
-            Content::image(PNG, "image/png"),
-            Content::text("Please analyze the image above."),
-        ]
+        vec![Content::image(PNG, "image/png"), Content::text("Please analyze the image above.")]
     }
     prompt(with_image).description("A picture, and a text.")
 }
@@ -70,10 +64,7 @@ struct Context {
 pub fn asking() -> PromptSpec {
     async fn ask(_: NoArguments, call: Call) -> Result<String, RpcError> {
         let answer = call.elicit::<Context>("user_context", "What context should the prompt use?")?;
-        let context = answer
-            .accepted()
-            .map(|Context { context }| context)
-            .unwrap_or_default();
+        let context = answer.accepted().map(|Context { context }| context).unwrap_or_default();
         Ok(format!("Use this context: {context}"))
     }
     prompt(ask).description("Asks for a context.")

@@ -11,27 +11,21 @@ pub fn text() -> ResourceSpec {
     async fn text() -> &'static str {
         "This is the content of the static text resource."
     }
-    resource(text)
-        .description("A fixed text.")
-        .mime_type("text/plain")
+    resource(text).description("A fixed text.").mime_type("text/plain")
 }
 
 pub fn binary() -> ResourceSpec {
     async fn binary() -> Vec<u8> {
         PNG.to_vec()
     }
-    resource(binary)
-        .description("A picture of one pixel.")
-        .mime_type("image/png")
+    resource(binary).description("A picture of one pixel.").mime_type("image/png")
 }
 
 pub fn watched() -> ResourceSpec {
     async fn watched() -> &'static str {
         "Watch me."
     }
-    resource(watched)
-        .description("A text that can be watched.")
-        .mime_type("text/plain")
+    resource(watched).description("A text that can be watched.").mime_type("text/plain")
 }
 
 /// `test://template/{id}/data`
@@ -64,11 +58,7 @@ impl ResourceRepo for Data {
     async fn read(&self, Key { id }: Key, _: &Call) -> Result<Json<Found>, ToolError> {
         let data = format!("Data for ID: {id}");
         let template_test = true;
-        Ok(Json(Found {
-            id,
-            template_test,
-            data,
-        }))
+        Ok(Json(Found { id, template_test, data }))
     }
 
     async fn complete(&self, completing: Completing, _: &Call) -> Result<Vec<String>, ToolError> {

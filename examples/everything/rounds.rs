@@ -73,10 +73,7 @@ async fn multi_round(call: Call) -> Result<String, ToolError> {
     let name = greeting(call.elicit("step1", "Step 1: What is your name?")?);
     let colour = call.elicit::<Colour>("step2", "Step 2: What is your favorite color?")?;
     let colour = colour.accepted().map(|Colour { color }| color);
-    Ok(format!(
-        "{name} You like {}.",
-        colour.as_deref().unwrap_or("none")
-    ))
+    Ok(format!("{name} You like {}.", colour.as_deref().unwrap_or("none")))
 }
 
 /// Asks for nothing that the client did not declare.
@@ -98,33 +95,15 @@ async fn capabilities(call: Call) -> Result<String, ToolError> {
 pub fn add_to(suite: Suite) -> Suite {
     const P: &str = "test_input_required_result";
     suite
-        .tool(
-            "test_streaming_elicitation",
-            asks("a name, while it streams", streaming),
-        )
+        .tool("test_streaming_elicitation", asks("a name, while it streams", streaming))
         .tool(&format!("{P}_elicitation"), asks("a name", elicitation))
         .tool(&format!("{P}_sampling"), asks("the client's model", sampling))
         .tool(&format!("{P}_list_roots"), asks("the client's roots", list_roots))
-        .tool(
-            &format!("{P}_request_state"),
-            asks("a confirmation, and remembers something", state),
-        )
-        .tool(
-            &format!("{P}_tampered_state"),
-            asks("a confirmation, and trusts no state", state),
-        )
-        .tool(
-            &format!("{P}_multiple_inputs"),
-            asks("three things at once", multiple),
-        )
-        .tool(
-            &format!("{P}_multi_round"),
-            asks("one thing after the other", multi_round),
-        )
-        .tool(
-            &format!("{P}_capabilities"),
-            asks("what the client can do", capabilities),
-        )
+        .tool(&format!("{P}_request_state"), asks("a confirmation, and remembers something", state))
+        .tool(&format!("{P}_tampered_state"), asks("a confirmation, and trusts no state", state))
+        .tool(&format!("{P}_multiple_inputs"), asks("three things at once", multiple))
+        .tool(&format!("{P}_multi_round"), asks("one thing after the other", multi_round))
+        .tool(&format!("{P}_capabilities"), asks("what the client can do", capabilities))
 }
 
 fn asks<F, Fut>(what: &str, function: F) -> ToolSpec

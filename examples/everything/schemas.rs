@@ -30,9 +30,8 @@ async fn contact(Contact { name }: Contact) -> String {
 
 /// A tool with a schema that no Rust type gives.
 pub fn json_schema() -> ToolSpec {
-    tool(contact)
-        .description("Takes a contact; its schema uses much of JSON Schema 2020-12.")
-        .input_schema(json!({
+    tool(contact).description("Takes a contact; its schema uses much of JSON Schema 2020-12.").input_schema(
+        json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "$defs": {
@@ -54,5 +53,6 @@ pub fn json_schema() -> ToolSpec {
             "then": { "required": ["phone"] },
             "else": { "required": ["email"] },
             "additionalProperties": false
-        }))
+        }),
+    )
 }

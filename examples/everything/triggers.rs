@@ -18,10 +18,7 @@ impl Triggers {
         suite
             .list_changes()
             .resource_updates()
-            .tool(
-                "test_trigger_tool_change",
-                self.trigger("tools", McpSupervisor::notify_tools_changed),
-            )
+            .tool("test_trigger_tool_change", self.trigger("tools", McpSupervisor::notify_tools_changed))
             .tool(
                 "test_trigger_prompt_change",
                 self.trigger("prompts", McpSupervisor::notify_prompts_changed),

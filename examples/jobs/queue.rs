@@ -32,11 +32,7 @@ impl Queue {
             }
             let _ = request.send(Update::Done).await;
         });
-        Job {
-            queue: Arc::clone(self),
-            worker,
-            frames,
-        }
+        Job { queue: Arc::clone(self), worker, frames }
     }
 }
 

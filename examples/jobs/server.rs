@@ -25,14 +25,8 @@ impl Jobs {
 
     fn render(&self, call: &CallToolRequest, request: &Channel<Update>) -> Option<Job> {
         let argument = |name| call.arguments.get(name).and_then(Value::as_u64);
-        let (frames, delay) = (
-            argument("frames").filter(|frames| *frames > 0)?,
-            argument("delay_ms")?,
-        );
-        Some(
-            self.queue
-                .enqueue(frames, Duration::from_millis(delay), request.address()),
-        )
+        let (frames, delay) = (argument("frames").filter(|frames| *frames > 0)?, argument("delay_ms")?);
+        Some(self.queue.enqueue(frames, Duration::from_millis(delay), request.address()))
     }
 }
 
@@ -55,12 +49,7 @@ impl Handler for Jobs {
             Request::CallTool(call) => call,
             other => return Err(RpcError::method_not_found(other.method())),
         };
-        let tree = || {
-            self.mcp
-                .get()
-                .map(|mcp| mcp.tree().to_string())
-                .unwrap_or_default()
-        };
+        let tree = || self.mcp.get().map(|mcp| mcp.tree().to_string()).unwrap_or_default();
         match call.name.as_str() {
             "render" => *job = self.render(&call, channel),
             "running" => return Ok(CallToolResult::text(self.queue.running().to_string()).into()),
@@ -83,9 +72,7 @@ impl Handler for Jobs {
         let Update::Frame(frame) = update else {
             return Ok(CallToolResult::text(format!("rendered {frames} frames")).into());
         };
-        channel
-            .send_progress(frame as f64, frames as f64, "rendering")
-            .await?;
+        channel.send_progress(frame as f64, frames as f64, "rendering").await?;
         Ok(Reply::Stream)
     }
 

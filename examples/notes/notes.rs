@@ -13,11 +13,7 @@ impl Notes {
             ("groceries", "Bread, salt, olives."),
             ("library", "Return the atlas by Friday."),
         ];
-        Self(
-            texts
-                .map(|(title, text)| (title.to_owned(), text.to_owned()))
-                .into(),
-        )
+        Self(texts.map(|(title, text)| (title.to_owned(), text.to_owned())).into())
     }
 
     pub fn get(&self, title: &str) -> Option<&String> {
@@ -31,9 +27,6 @@ impl Notes {
     /// Some notes behind a title, in order.
     pub fn behind(&self, title: Option<&str>, most: usize) -> Vec<(&String, &String)> {
         let start = title.map_or(Bound::Unbounded, Bound::Excluded);
-        self.0
-            .range::<str, _>((start, Bound::Unbounded))
-            .take(most)
-            .collect()
+        self.0.range::<str, _>((start, Bound::Unbounded)).take(most).collect()
     }
 }

@@ -41,9 +41,9 @@ impl Change {
             "notifications/tools/list_changed" => Some(Self::Tools),
             "notifications/prompts/list_changed" => Some(Self::Prompts),
             "notifications/resources/list_changed" => Some(Self::Resources),
-            "notifications/resources/updated" => notification
-                .updated_resource()
-                .map(|uri| Self::Resource(uri.into())),
+            "notifications/resources/updated" => {
+                notification.updated_resource().map(|uri| Self::Resource(uri.into()))
+            }
             _ => None,
         }
     }

@@ -57,10 +57,7 @@ pub(crate) struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self {
-            progress: 1000,
-            logs: 1000,
-        }
+        Self { progress: 1000, logs: 1000 }
     }
 }
 
@@ -183,11 +180,7 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_result(&self, result: impl Into<ResultBody>) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer(result.into()) {
-            Ok(())
-        } else {
-            Err(Closed)
-        }
+        if !self.is_closed() && self.exchange.answer(result.into()) { Ok(()) } else { Err(Closed) }
     }
 
     /// Answers the request with an error now, and lets the handler go on working.
@@ -196,11 +189,7 @@ impl<M: Send + 'static> Channel<M> {
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_error(&self, error: RpcError) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer_error(&error) {
-            Ok(())
-        } else {
-            Err(Closed)
-        }
+        if !self.is_closed() && self.exchange.answer_error(&error) { Ok(()) } else { Err(Closed) }
     }
 
     /// Ends the request from the server side: the current callback is interrupted at its next `.await`, the request
@@ -304,10 +293,7 @@ impl<M: Send + 'static> Channel<M> {
 
 impl<M> Clone for Channel<M> {
     fn clone(&self) -> Self {
-        Self {
-            me: self.me.clone(),
-            exchange: Arc::clone(&self.exchange),
-        }
+        Self { me: self.me.clone(), exchange: Arc::clone(&self.exchange) }
     }
 }
 
@@ -327,15 +313,7 @@ impl Exchange {
         let progress = Mutex::new(Progress::new(pace.progress));
         let logs = Mutex::new(Rate::new(pace.logs));
         let (closed, granted) = (AtomicBool::new(false), OnceLock::new());
-        Arc::new(Self {
-            context,
-            sink,
-            server_info,
-            progress,
-            logs,
-            closed,
-            granted,
-        })
+        Arc::new(Self { context, sink, server_info, progress, logs, closed, granted })
     }
 
     /// Closes the channel to the handler; the answer, if none was given, is still due.
@@ -353,11 +331,7 @@ impl Exchange {
     }
 
     fn unless_closed(&self, sent: Sent) -> Result<Sent, Unsent> {
-        if self.is_closed() {
-            Err(Unsent::Closed)
-        } else {
-            Ok(sent)
-        }
+        if self.is_closed() { Err(Unsent::Closed) } else { Ok(sent) }
     }
 
     fn progress_is_due(&self, progress: f64, total: Option<f64>) -> bool {
@@ -375,10 +349,7 @@ impl Exchange {
             return self.unless_closed(Sent::Dropped);
         }
         match NotificationMessage::new(notification).to_bytes() {
-            Ok(bytes) => self
-                .offer(Event::Message(Bytes::from(bytes)))
-                .await
-                .map(|()| Sent::Delivered),
+            Ok(bytes) => self.offer(Event::Message(Bytes::from(bytes))).await.map(|()| Sent::Delivered),
             Err(error) => {
                 tracing::error!(%error, request = %self.context, "a notification cannot be written as JSON");
                 self.unless_closed(Sent::Dropped)
@@ -425,9 +396,7 @@ impl Exchange {
         }
         let _ = self.granted.set(granted);
         let opened = open(&self.sink);
-        let bytes = NotificationMessage::new(&acknowledgement)
-            .to_bytes()
-            .unwrap_or_default();
+        let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
         self.sink.acknowledge(Bytes::from(bytes));
         opened
     }
@@ -449,15 +418,10 @@ impl Exchange {
         if let Some(server_info) = &self.server_info {
             result.meta_mut().stamp_server_info(Arc::clone(server_info));
         }
-        let farewell = NotificationMessage::new(&cancelled)
-            .to_bytes()
-            .unwrap_or_default();
+        let farewell = NotificationMessage::new(&cancelled).to_bytes().unwrap_or_default();
         let body = Response::new(id, &result).to_bytes().unwrap_or_default();
         let answer = Answer::new(StatusCode::OK, Bytes::from(body));
-        self.sink.answer(Answer {
-            farewell: Some(Bytes::from(farewell)),
-            ..answer
-        })
+        self.sink.answer(Answer { farewell: Some(Bytes::from(farewell)), ..answer })
     }
 
     async fn offer(&self, mut event: Event) -> Result<(), Unsent> {
@@ -471,9 +435,7 @@ impl Exchange {
                 Err(Refused::Closed) => return Err(Unsent::Closed),
                 Err(Refused::Full(back)) => event = back,
             }
-            timeout(self.sink.patience(), room)
-                .await
-                .map_err(|_| Unsent::Stalled)?;
+            timeout(self.sink.patience(), room).await.map_err(|_| Unsent::Stalled)?;
         }
     }
 
@@ -526,16 +488,10 @@ impl Exchange {
 
     fn give_error(&self, error: &ErrorObject, lacks: &[String]) -> bool {
         let Some(id) = &self.context.id else { return false };
-        let status = if lacks.is_empty() {
-            errors::status_from_handler(error.code)
-        } else {
-            StatusCode::FORBIDDEN
-        };
+        let status =
+            if lacks.is_empty() { errors::status_from_handler(error.code) } else { StatusCode::FORBIDDEN };
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
         let answer = Answer::new(status, Bytes::from(body));
-        self.sink.answer(Answer {
-            lacks: lacks.to_vec(),
-            ..answer
-        })
+        self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer })
     }
 }

@@ -23,11 +23,7 @@ pub struct ConnectRequest {
 
 impl ConnectRequest {
     pub(crate) fn new(headers: HeaderMap, extensions: Extensions, peer: Option<SocketAddr>) -> Self {
-        Self {
-            headers,
-            extensions,
-            peer,
-        }
+        Self { headers, extensions, peer }
     }
 
     /// All headers.
@@ -103,10 +99,7 @@ pub struct Challenge {
 impl Challenge {
     /// A challenge that names the scopes to ask for.
     pub fn scopes<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            scopes: scopes.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self { scopes: scopes.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 }
 
@@ -181,13 +174,8 @@ mod tests {
     use super::*;
 
     fn token(lines: &[&str]) -> Option<String> {
-        let headers = lines
-            .iter()
-            .map(|line| (AUTHORIZATION, line.parse().unwrap()))
-            .collect();
-        ConnectRequest::new(headers, Extensions::new(), None)
-            .bearer_token()
-            .map(str::to_owned)
+        let headers = lines.iter().map(|line| (AUTHORIZATION, line.parse().unwrap())).collect();
+        ConnectRequest::new(headers, Extensions::new(), None).bearer_token().map(str::to_owned)
     }
 
     #[test]

@@ -10,12 +10,10 @@ use ractor_otp::Crash;
 /// Runs a future of the application; a panic is the error.
 pub(crate) async fn contained<F: Future>(future: F) -> Result<F::Output, Crash> {
     let mut future = pin!(future);
-    poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-            Ok(polled) => polled.map(Ok),
-            Err(payload) => Poll::Ready(Err(Crash::from_panic(payload))),
-        },
-    )
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(polled) => polled.map(Ok),
+        Err(payload) => Poll::Ready(Err(Crash::from_panic(payload))),
+    })
     .await
 }
 

@@ -45,10 +45,7 @@ impl RpcError {
     /// `-32601`: the server does not implement the method. HTTP status 404 (HTTP-12).
     pub fn method_not_found(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
-        Self::new(
-            code::METHOD_NOT_FOUND,
-            format!("method `{shown}` is not implemented by this server"),
-        )
+        Self::new(code::METHOD_NOT_FOUND, format!("method `{shown}` is not implemented by this server"))
     }
 
     /// `-32021`: the request needs a capability that the client did not declare on it (META-09). HTTP status 400 as
@@ -70,10 +67,8 @@ impl RpcError {
     /// The caller lacks these scopes, all that the operation needs (AUTH-17). HTTP status 403 with a challenge that names
     /// them, as long as nothing was streamed.
     pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
-        let mut error = Self::new(
-            code::INVALID_REQUEST,
-            "the token does not have the scopes that this needs",
-        );
+        let mut error =
+            Self::new(code::INVALID_REQUEST, "the token does not have the scopes that this needs");
         error.0.lacks = scopes.into_iter().map(Into::into).collect();
         let lacks = serde_json::json!({ "requiredScopes": error.0.lacks });
         error.with_data(lacks)
@@ -132,10 +127,7 @@ impl RpcError {
 
 impl fmt::Debug for RpcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RpcError")
-            .field("error", &self.0.error)
-            .field("source", &self.0.source)
-            .finish()
+        f.debug_struct("RpcError").field("error", &self.0.error).field("source", &self.0.source).finish()
     }
 }
 
@@ -147,22 +139,14 @@ impl fmt::Display for RpcError {
 
 impl StdError for RpcError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0
-            .source
-            .as_ref()
-            .map(|source| &**source as &(dyn StdError + 'static))
+        self.0.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
     }
 }
 
 /// What a rule refuses while the request runs already.
 impl From<Refusal> for RpcError {
     fn from(refusal: Refusal) -> Self {
-        Self(Box::new(Inner {
-            error: *refusal.error,
-            source: None,
-            lacks: Vec::new(),
-            asks: None,
-        }))
+        Self(Box::new(Inner { error: *refusal.error, source: None, lacks: Vec::new(), asks: None }))
     }
 }
 
@@ -186,9 +170,7 @@ pub struct Misconfigured {
 impl Misconfigured {
     /// One fault, said as: where, what was found, what would do.
     pub fn new(fault: impl Into<String>) -> Self {
-        Self {
-            faults: vec![fault.into()],
-        }
+        Self { faults: vec![fault.into()] }
     }
 
     /// `Ok` without faults.
@@ -197,11 +179,7 @@ impl Misconfigured {
     ///
     /// With at least one fault, all of them.
     pub fn unless_empty(faults: Vec<String>) -> Result<(), Self> {
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(Self { faults })
-        }
+        if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
     }
 
     /// The faults, in the order in which they were found.
@@ -213,9 +191,7 @@ impl Misconfigured {
 impl fmt::Display for Misconfigured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the server is misconfigured:")?;
-        self.faults
-            .iter()
-            .try_for_each(|fault| write!(f, "\n  - {fault}"))
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
     }
 }
 

@@ -25,11 +25,7 @@ impl Grant {
     /// Grants a filter. The server's registry feeds the stream: `McpSupervisor::notify_tools_changed` and its siblings
     /// reach it.
     pub fn new(filter: SubscriptionFilter) -> Self {
-        Self {
-            filter,
-            registered: true,
-            authorize: None,
-        }
+        Self { filter, registered: true, authorize: None }
     }
 
     /// Keeps the stream out of the registry: only the handler itself sends on it.

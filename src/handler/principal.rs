@@ -79,9 +79,7 @@ impl Principal {
 
     /// Whether the caller has a scope.
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|known| known.scopes.iter().any(|own| own == scope))
+        self.0.as_ref().is_some_and(|known| known.scopes.iter().any(|own| own == scope))
     }
 
     /// A typed value that was attached with [`with_extension`](Principal::with_extension).
@@ -100,10 +98,7 @@ impl Eq for Principal {}
 
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Principal")
-            .field("id", &self.id())
-            .field("expires_at", &self.expires_at())
-            .finish()
+        f.debug_struct("Principal").field("id", &self.id()).field("expires_at", &self.expires_at()).finish()
     }
 }
 
@@ -122,10 +117,7 @@ mod tests {
 
     #[test]
     fn principals_are_equal_by_id_only() {
-        assert_eq!(
-            Principal::new("a").expiring_at(SystemTime::UNIX_EPOCH),
-            Principal::new("a")
-        );
+        assert_eq!(Principal::new("a").expiring_at(SystemTime::UNIX_EPOCH), Principal::new("a"));
         assert_ne!(Principal::new("a"), Principal::anonymous());
     }
 }

@@ -31,12 +31,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(status: StatusCode, body: Bytes) -> Self {
-        Self {
-            status,
-            farewell: None,
-            body,
-            lacks: Vec::new(),
-        }
+        Self { status, farewell: None, body, lacks: Vec::new() }
     }
 }
 

@@ -52,12 +52,7 @@ impl ResponseBody {
 
     pub(crate) fn stream(delivery: Delivery, first: Option<Outgoing>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
-        Self(Kind::Stream(Box::new(Stream {
-            delivery,
-            first,
-            silence,
-            keep_alive,
-        })))
+        Self(Kind::Stream(Box::new(Stream { delivery, first, silence, keep_alive })))
     }
 }
 

@@ -68,11 +68,7 @@ impl Gate {
     }
 
     fn challenge(&self, challenge: &Challenge) -> HeaderValue {
-        if let Some(raw) = challenge
-            .raw
-            .as_deref()
-            .and_then(|raw| HeaderValue::from_str(raw).ok())
-        {
+        if let Some(raw) = challenge.raw.as_deref().and_then(|raw| HeaderValue::from_str(raw).ok()) {
             return raw;
         }
         let bearer = Bearer {
@@ -87,13 +83,7 @@ impl Gate {
     /// The challenge of a request whose caller lacks scopes.
     pub(crate) fn insufficient_scope(&self, scopes: &[String]) -> HeaderValue {
         let error = Some("insufficient_scope");
-        Bearer {
-            resource_metadata: self.metadata_url(),
-            scopes,
-            error,
-            error_description: None,
-        }
-        .to_value()
+        Bearer { resource_metadata: self.metadata_url(), scopes, error, error_description: None }.to_value()
     }
 
     fn metadata_url(&self) -> Option<&str> {

@@ -90,10 +90,7 @@ where
     S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible>,
 {
     let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time)
-        .max_buf_size(limits.head);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_buf_size(limits.head);
     let mut connection = pin!(builder.serve_connection(io, service));
     tokio::select! {
         ended = connection.as_mut() => ended,

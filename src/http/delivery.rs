@@ -20,12 +20,7 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid, stalled: Stalled) -> Self {
-        Self {
-            outbox,
-            pid,
-            stalled,
-            answered: false,
-        }
+        Self { outbox, pid, stalled, answered: false }
     }
 
     pub(crate) async fn next(&mut self) -> Outgoing {
@@ -50,11 +45,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.answered {
             self.outbox.abandon();
-            let why = if self.stalled.is_set() {
-                Tag::STALLED
-            } else {
-                Tag::CLIENT_DISCONNECTED
-            };
+            let why = if self.stalled.is_set() { Tag::STALLED } else { Tag::CLIENT_DISCONNECTED };
             self.pid.exit(ExitReason::ShutdownWith(why));
         }
     }

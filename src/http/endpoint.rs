@@ -60,13 +60,7 @@ pub(crate) struct Caller {
 impl Caller {
     pub(crate) fn new(parent: DynamicSupervisor, limits: &Limits, peer: Option<SocketAddr>) -> Self {
         let slots = Slots::new(limits.in_flight_per_connection);
-        Self {
-            parent,
-            slots,
-            peer,
-            stalled: Stalled::default(),
-            requests: AtomicU64::new(0),
-        }
+        Self { parent, slots, peer, stalled: Stalled::default(), requests: AtomicU64::new(0) }
     }
 
     /// How many requests came so far.
@@ -92,12 +86,7 @@ impl Endpoint {
     {
         caller.requests.fetch_add(1, Ordering::Relaxed);
         let (head, body) = request.into_parts();
-        if let Some(document) = self
-            .gate
-            .metadata
-            .as_ref()
-            .and_then(|metadata| metadata.answer(&head))
-        {
+        if let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head)) {
             return document;
         }
         // Browsers are told only if pages of other origins may call at all.
@@ -191,14 +180,10 @@ impl Endpoint {
             held,
         };
         let id = call.context.id.clone();
-        let pid = self
-            .handler
-            .spawn(&caller.parent, call, self.spawn_options())
-            .await
-            .map_err(|error| {
-                tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
-                Refusal::overloaded().with_id_option(id)
-            })?;
+        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).await.map_err(|error| {
+            tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
+            Refusal::overloaded().with_id_option(id)
+        })?;
         let mut delivery = Delivery::new(outbox, pid, caller.stalled.clone());
         if !accepts.sse {
             loop {
@@ -240,11 +225,7 @@ impl Endpoint {
             sink: Arc::new(Nowhere),
             held: Held::Slot(self.slot(caller)?),
         };
-        if let Err(error) = self
-            .handler
-            .spawn(&caller.parent, call, self.spawn_options())
-            .await
-        {
+        if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
             return Err(Refusal::overloaded());
         }
@@ -267,11 +248,7 @@ impl Endpoint {
             return Err(Refusal::needs_a_stream());
         }
         subscription::check_size(&listen.notifications, self.limits.filter)?;
-        self.streams
-            .admission
-            .take()
-            .map(Held::Place)
-            .ok_or_else(Refusal::too_many_streams)
+        self.streams.admission.take().map(Held::Place).ok_or_else(Refusal::too_many_streams)
     }
 
     fn slot(&self, caller: &Caller) -> Result<Slot, Refusal> {
@@ -279,10 +256,7 @@ impl Endpoint {
     }
 
     fn spawn_options(&self) -> SpawnOptions {
-        SpawnOptions {
-            mailbox: self.limits.mailbox,
-            terminate_within: self.limits.close_time,
-        }
+        SpawnOptions { mailbox: self.limits.mailbox, terminate_within: self.limits.close_time }
     }
 
     fn json(&self, answer: Answer) -> Response<ResponseBody> {
@@ -321,9 +295,7 @@ fn preflight(head: &Parts) -> Response<ResponseBody> {
 fn json(answer: Answer) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(answer.body));
     *response.status_mut() = answer.status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 

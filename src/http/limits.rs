@@ -48,11 +48,7 @@ impl Default for Limits {
             head: 64 * 1024,
             message: order::Limits::default(),
             keep_alive: Duration::from_secs(15),
-            outbox: OutboxLimits {
-                messages: 64,
-                bytes: 1024 * 1024,
-                patience: Duration::from_secs(30),
-            },
+            outbox: OutboxLimits { messages: 64, bytes: 1024 * 1024, patience: Duration::from_secs(30) },
             stream_outbox: OutboxLimits {
                 messages: 1000,
                 bytes: 1024 * 1024,

@@ -68,10 +68,8 @@ impl ProtectedResource {
 
     pub(crate) fn prepare(&self) -> Result<Metadata, String> {
         let wrong = |what: &str| format!("protected_resource `{}`: {what}", self.resource);
-        let uri: Uri = self
-            .resource
-            .parse()
-            .map_err(|_| wrong("not a URL; such as https://example.com/mcp"))?;
+        let uri: Uri =
+            self.resource.parse().map_err(|_| wrong("not a URL; such as https://example.com/mcp"))?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(wrong("not an absolute URL; such as https://example.com/mcp"));
         };
@@ -85,11 +83,7 @@ impl ProtectedResource {
         let document = serde_json::to_vec(self).map_err(|error| wrong(&error.to_string()))?;
         let path = uri.path().trim_end_matches('/').to_owned();
         let url = format!("{scheme}://{authority}{WELL_KNOWN}{path}");
-        Ok(Metadata {
-            document: document.into(),
-            path,
-            url,
-        })
+        Ok(Metadata { document: document.into(), path, url })
     }
 }
 
@@ -120,12 +114,8 @@ impl Metadata {
         let mut response = Response::new(body);
         *response.status_mut() = status;
         cors::metadata(response.headers_mut());
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response
-            .headers_mut()
-            .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
         Some(response)
     }
 }
@@ -148,13 +138,8 @@ mod tests {
 
     #[test]
     fn f9_the_document_is_at_the_suffixed_and_at_the_root_path_and_nowhere_else() {
-        let metadata = ProtectedResource::new("https://h/svc/mcp", "https://issuer")
-            .prepare()
-            .unwrap();
-        assert_eq!(
-            metadata.url,
-            "https://h/.well-known/oauth-protected-resource/svc/mcp"
-        );
+        let metadata = ProtectedResource::new("https://h/svc/mcp", "https://issuer").prepare().unwrap();
+        assert_eq!(metadata.url, "https://h/.well-known/oauth-protected-resource/svc/mcp");
         for (path, found) in [
             ("/.well-known/oauth-protected-resource/svc/mcp", true),
             ("/.well-known/oauth-protected-resource/svc/mcp/", true),
@@ -171,10 +156,6 @@ mod tests {
     #[test]
     fn auth_05_a_resource_that_is_no_url_is_refused_at_start() {
         assert!(ProtectedResource::new("mcp", "https://issuer").prepare().is_err());
-        assert!(
-            ProtectedResource::new("https://h/mcp", "issuer")
-                .prepare()
-                .is_err()
-        );
+        assert!(ProtectedResource::new("https://h/mcp", "issuer").prepare().is_err());
     }
 }

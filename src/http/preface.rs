@@ -111,9 +111,7 @@ mod tests {
         loop {
             let mut bytes = [0; 7];
             let mut buf = ReadBuf::new(&mut bytes);
-            poll_fn(|cx| Pin::new(&mut rewind).poll_read(cx, buf.unfilled()))
-                .await
-                .unwrap();
+            poll_fn(|cx| Pin::new(&mut rewind).poll_read(cx, buf.unfilled())).await.unwrap();
             if buf.filled().is_empty() {
                 return (version, all);
             }
@@ -125,27 +123,18 @@ mod tests {
     async fn a_post_is_http_1_and_nothing_of_it_is_lost() {
         let post = b"POST /mcp HTTP/1.1\r\n\r\n";
         assert_eq!(sniffed(&[post]).await, (Version::Http1, post.to_vec()));
-        assert_eq!(
-            sniffed(&[b"P", &post[1..]]).await,
-            (Version::Http1, post.to_vec())
-        );
+        assert_eq!(sniffed(&[b"P", &post[1..]]).await, (Version::Http1, post.to_vec()));
     }
 
     #[tokio::test]
     async fn the_preface_is_http_2_also_in_pieces() {
         assert_eq!(sniffed(&[PREFACE]).await, (Version::Http2, PREFACE.to_vec()));
-        assert_eq!(
-            sniffed(&[&PREFACE[..3], &PREFACE[3..20], &PREFACE[20..]]).await.0,
-            Version::Http2
-        );
+        assert_eq!(sniffed(&[&PREFACE[..3], &PREFACE[3..20], &PREFACE[20..]]).await.0, Version::Http2);
     }
 
     #[tokio::test]
     async fn a_preface_cut_short_is_no_http_2() {
-        assert_eq!(
-            sniffed(&[&PREFACE[..10]]).await,
-            (Version::Http1, PREFACE[..10].to_vec())
-        );
+        assert_eq!(sniffed(&[&PREFACE[..10]]).await, (Version::Http1, PREFACE[..10].to_vec()));
         assert_eq!(sniffed(&[]).await, (Version::Http1, Vec::new()));
     }
 }

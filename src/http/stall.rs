@@ -32,12 +32,7 @@ pub(crate) struct Stalling<IO> {
 
 impl<IO> Stalling<IO> {
     pub(crate) fn new(io: IO, limit: Duration, stalled: Stalled) -> Self {
-        Self {
-            io,
-            limit,
-            waiting: None,
-            stalled,
-        }
+        Self { io, limit, waiting: None, stalled }
     }
 
     fn limited<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {

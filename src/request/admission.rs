@@ -53,11 +53,7 @@ pub(crate) struct Admitted {
 
 impl Admission {
     pub(crate) fn new(caps: StreamCaps) -> Self {
-        Self(Arc::new(Streams {
-            caps,
-            state: Mutex::default(),
-            all_ended: Notify::new(),
-        }))
+        Self(Arc::new(Streams { caps, state: Mutex::default(), all_ended: Notify::new() }))
     }
 
     /// Takes a place on the server, before anything is spawned.
@@ -91,11 +87,7 @@ impl Admission {
         if let Some(oldest) = superseded {
             oldest.exit(ExitReason::ShutdownWith(Tag::SUPERSEDED));
         }
-        Admitted {
-            admission: self.clone(),
-            pid: pid.id(),
-            principal,
-        }
+        Admitted { admission: self.clone(), pid: pid.id(), principal }
     }
 
     /// All open streams.

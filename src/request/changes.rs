@@ -50,11 +50,7 @@ impl Changes {
     }
 
     pub(super) fn len(&self) -> usize {
-        [self.tools, self.prompts, self.resources]
-            .iter()
-            .filter(|waits| **waits)
-            .count()
-            + self.updated.len()
+        [self.tools, self.prompts, self.resources].iter().filter(|waits| **waits).count() + self.updated.len()
     }
 }
 

@@ -82,11 +82,7 @@ impl Listening {
 impl Queue {
     /// The next thing to write before the answer.
     fn next(&mut self) -> Option<Next> {
-        if self
-            .listening
-            .as_ref()
-            .is_some_and(|listening| !listening.acknowledged)
-        {
+        if self.listening.as_ref().is_some_and(|listening| !listening.acknowledged) {
             return None;
         }
         let next = match self.events.pop_front() {
@@ -116,29 +112,14 @@ enum Next {
 impl Outbox {
     /// The outbox of a listen stream.
     pub(crate) fn listening(limits: OutboxLimits, subscription: RequestId) -> Self {
-        let queue = Queue {
-            listening: Some(Box::new(Listening::new())),
-            ..Queue::default()
-        };
+        let queue = Queue { listening: Some(Box::new(Listening::new())), ..Queue::default() };
         let (queue, subscription) = (Mutex::new(queue), Some(subscription));
-        Self {
-            queue,
-            room: Notify::new(),
-            limits,
-            streams: true,
-            subscription,
-        }
+        Self { queue, room: Notify::new(), limits, streams: true, subscription }
     }
 
     /// `streams` says whether the transport can carry events; without it only the answer passes.
     pub(crate) fn new(limits: OutboxLimits, streams: bool) -> Self {
-        Self {
-            queue: Mutex::default(),
-            room: Notify::new(),
-            limits,
-            streams,
-            subscription: None,
-        }
+        Self { queue: Mutex::default(), room: Notify::new(), limits, streams, subscription: None }
     }
 
     /// Takes the next thing to write, in the order in which it was sent.
@@ -159,11 +140,7 @@ impl Outbox {
         if let Some(answer) = queue.answer.take() {
             return Poll::Ready(Outgoing::Answer(answer));
         }
-        if !queue
-            .reader
-            .as_ref()
-            .is_some_and(|known| known.will_wake(cx.waker()))
-        {
+        if !queue.reader.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             queue.reader = Some(cx.waker().clone());
         }
         Poll::Pending
@@ -173,11 +150,7 @@ impl Outbox {
     pub(crate) fn abandon(&self) {
         let mut queue = self.lock();
         queue.abandoned = true;
-        let waiting = (
-            std::mem::take(&mut queue.events),
-            queue.answer.take(),
-            queue.reader.take(),
-        );
+        let waiting = (std::mem::take(&mut queue.events), queue.answer.take(), queue.reader.take());
         queue.bytes = 0;
         if let Some(listening) = &mut queue.listening {
             listening.changes = Changes::default();
@@ -192,10 +165,7 @@ impl Outbox {
         if let Some(id) = &self.subscription {
             notification.stamp_subscription(id);
         }
-        NotificationMessage::new(&notification)
-            .to_bytes()
-            .unwrap_or_default()
-            .into()
+        NotificationMessage::new(&notification).to_bytes().unwrap_or_default().into()
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -310,10 +280,7 @@ impl Sink for Outbox {
     }
 
     fn last_told(&self) -> Instant {
-        self.lock()
-            .listening
-            .as_ref()
-            .map_or_else(Instant::now, |listening| listening.last_told)
+        self.lock().listening.as_ref().map_or_else(Instant::now, |listening| listening.last_told)
     }
 }
 
@@ -359,11 +326,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: OutboxLimits = OutboxLimits {
-        messages: 2,
-        bytes: 10,
-        patience: Duration::from_secs(1),
-    };
+    const LIMITS: OutboxLimits = OutboxLimits { messages: 2, bytes: 10, patience: Duration::from_secs(1) };
 
     fn message(length: usize) -> Event {
         Event::Message(Bytes::from(vec![b'x'; length]))

@@ -77,12 +77,7 @@ impl<H: Handler> RequestProcess<H> {
     pub(super) fn new(served: Arc<Served<H>>, message: Message, exchange: Arc<Exchange>, held: Held) -> Self {
         let span = span(&exchange.context);
         let context = Arc::clone(&exchange.context);
-        let end = End {
-            hook: served.disconnect.clone(),
-            context,
-            pid: None,
-            reason: None,
-        };
+        let end = End { hook: served.disconnect.clone(), context, pid: None, reason: None };
         Self {
             served,
             asked: message.asked(),
@@ -153,14 +148,7 @@ impl<H: Handler> RequestProcess<H> {
         let (pid, exchange) = (channel.pid(), &self.due.0);
         let stream = exchange.acknowledge(grant.filter.clone(), |sink| {
             channel.describe(Arc::new(Shown::new(&grant.filter, sink)));
-            Stream::open(
-                &self.served.streams,
-                grant,
-                &pid,
-                id,
-                &exchange.context.principal,
-                sink,
-            )
+            Stream::open(&self.served.streams, grant, &pid, id, &exchange.context.principal, sink)
         });
         self.stream = Some(stream);
         self.concluded = false;
@@ -185,16 +173,8 @@ impl<H: Handler> Process for RequestProcess<H> {
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
         self.end.pid = Some(me.pid());
-        let channel = self
-            .channel
-            .insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
-        match self
-            .served
-            .handler
-            .init(channel)
-            .instrument(self.span.clone())
-            .await
-        {
+        let channel = self.channel.insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
+        match self.served.handler.init(channel).instrument(self.span.clone()).await {
             Ok(state) => self.state = Some(state),
             Err(error) => {
                 self.concluded = true;
@@ -215,20 +195,13 @@ impl<H: Handler> Process for RequestProcess<H> {
                 let discover = matches!(*request, Request::Discover);
                 let handling = self.served.handler.handle_request(*request, channel, state);
                 let mut outcome = handling.instrument(self.span.clone()).await;
-                if discover
-                    && outcome
-                        .as_ref()
-                        .is_err_and(|error| error.code() == code::METHOD_NOT_FOUND)
-                {
+                if discover && outcome.as_ref().is_err_and(|error| error.code() == code::METHOD_NOT_FOUND) {
                     outcome = Ok(self.discover());
                 }
                 self.conclude(outcome, Callback::Request)
             }
             Message::Notification(notification) => {
-                let handling = self
-                    .served
-                    .handler
-                    .handle_notification(notification, channel, state);
+                let handling = self.served.handler.handle_notification(notification, channel, state);
                 handling.instrument(self.span.clone()).await;
                 self.concluded = true;
                 Next::Stop(ExitReason::Normal)
@@ -259,11 +232,7 @@ impl<H: Handler> Process for RequestProcess<H> {
             return;
         }
         if let (Some(channel), Some(state)) = (self.channel.as_ref(), self.state.as_mut()) {
-            self.served
-                .handler
-                .handle_close(channel, state)
-                .instrument(self.span.clone())
-                .await;
+            self.served.handler.handle_close(channel, state).instrument(self.span.clone()).await;
         }
     }
 }

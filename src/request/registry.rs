@@ -46,12 +46,8 @@ impl Topic {
             (filter.prompts_list_changed, Self::Prompts),
             (filter.resources_list_changed, Self::Resources),
         ];
-        let lists = lists
-            .into_iter()
-            .filter_map(|(wanted, topic)| wanted.then_some(topic));
-        lists
-            .chain(filter.resource_subscriptions.iter().map(Self::resource))
-            .collect()
+        let lists = lists.into_iter().filter_map(|(wanted, topic)| wanted.then_some(topic));
+        lists.chain(filter.resource_subscriptions.iter().map(Self::resource)).collect()
     }
 
     fn change(&self) -> Change {
@@ -102,27 +98,17 @@ impl Registry {
         let topics = Topic::of(filter);
         for topic in &topics {
             self.with(topic, |shard| {
-                shard
-                    .entry(topic.clone())
-                    .or_default()
-                    .insert(key, Arc::clone(subscriber));
+                shard.entry(topic.clone()).or_default().insert(key, Arc::clone(subscriber));
             });
         }
-        Entry {
-            registry: self.clone(),
-            key,
-            topics,
-        }
+        Entry { registry: self.clone(), key, topics }
     }
 
     /// Tells a change to all streams of a topic; returns how many took it.
     pub(crate) fn notify(&self, topic: &Topic) -> usize {
         let change = topic.change();
         let streams = self.streams(topic);
-        streams
-            .iter()
-            .filter(|stream| stream.note(change.clone()) != Noted::Closed)
-            .count()
+        streams.iter().filter(|stream| stream.note(change.clone()) != Noted::Closed).count()
     }
 
     /// Tells changes of several resources, all those of one stream together; returns how many streams took any.
@@ -136,36 +122,24 @@ impl Registry {
                     .push(Arc::clone(&uri));
             }
         }
-        told.into_values()
-            .filter(|(stream, uris)| stream.note_resources(uris))
-            .count()
+        told.into_values().filter(|(stream, uris)| stream.note_resources(uris)).count()
     }
 
     /// Sends any notification to all streams of a topic; returns how many took it. A stream whose queue is full misses
     /// it.
     pub(crate) fn publish(&self, topic: &Topic, notification: &ServerNotification) -> usize {
-        self.streams(topic)
-            .iter()
-            .filter(|stream| stream.publish(notification))
-            .count()
+        self.streams(topic).iter().filter(|stream| stream.publish(notification)).count()
     }
 
     /// The streams of a topic.
     pub(crate) fn subscribers(&self, topic: &Topic) -> Vec<Pid> {
-        self.streams(topic)
-            .iter()
-            .map(|stream| stream.pid().clone())
-            .collect()
+        self.streams(topic).iter().map(|stream| stream.pid().clone()).collect()
     }
 
     /// A copy, so that no lock is held while streams are written to.
     fn streams(&self, topic: &Topic) -> Vec<Arc<Subscriber>> {
-        self.with(topic, |shard| {
-            shard
-                .get(topic)
-                .map(|streams| streams.values().cloned().collect())
-        })
-        .unwrap_or_default()
+        self.with(topic, |shard| shard.get(topic).map(|streams| streams.values().cloned().collect()))
+            .unwrap_or_default()
     }
 
     fn with<T>(&self, topic: &Topic, act: impl FnOnce(&mut HashMap<Topic, Streams>) -> T) -> T {

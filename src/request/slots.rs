@@ -25,29 +25,19 @@ struct Taken(Arc<Count>);
 
 impl Slots {
     pub(crate) fn new(limit: usize) -> Self {
-        Self(Arc::new(Count {
-            taken: AtomicUsize::new(0),
-            limit,
-            all_free: Notify::new(),
-        }))
+        Self(Arc::new(Count { taken: AtomicUsize::new(0), limit, all_free: Notify::new() }))
     }
 
     /// Takes a slot of the server and of the connection, or of neither.
     pub(crate) fn take(server: &Self, connection: &Self) -> Option<Slot> {
         let connection = connection.taken()?;
         let server = server.taken()?;
-        Some(Slot {
-            _server: server,
-            _connection: connection,
-        })
+        Some(Slot { _server: server, _connection: connection })
     }
 
     fn taken(&self) -> Option<Taken> {
         let below = |taken: usize| (taken < self.0.limit).then_some(taken + 1);
-        self.0
-            .taken
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, below)
-            .ok()?;
+        self.0.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, below).ok()?;
         Some(Taken(Arc::clone(&self.0)))
     }
 

@@ -39,11 +39,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(caps: StreamCaps, limits: StreamLimits) -> Self {
-        Self {
-            registry: Registry::default(),
-            admission: Admission::new(caps),
-            limits,
-        }
+        Self { registry: Registry::default(), admission: Admission::new(caps), limits }
     }
 }
 
@@ -80,27 +76,12 @@ impl Stream {
         sink: &Arc<dyn Sink>,
     ) -> Self {
         let unasked = grant.authorize.as_ref().map(|_| Default::default());
-        let subscriber = Arc::new(Subscriber {
-            pid: pid.clone(),
-            id: id.clone(),
-            sink: Arc::clone(sink),
-            unasked,
-        });
+        let subscriber =
+            Arc::new(Subscriber { pid: pid.clone(), id: id.clone(), sink: Arc::clone(sink), unasked });
         let admitted = streams.admission.open(pid, principal);
-        let entry = grant
-            .registered
-            .then(|| streams.registry.register(&grant.filter, &subscriber));
-        let attendant = attend(
-            subscriber,
-            grant.authorize,
-            streams.limits,
-            principal.expires_at(),
-        );
-        Self {
-            _entry: entry,
-            _admitted: admitted,
-            attendant: tokio::spawn(attendant),
-        }
+        let entry = grant.registered.then(|| streams.registry.register(&grant.filter, &subscriber));
+        let attendant = attend(subscriber, grant.authorize, streams.limits, principal.expires_at());
+        Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant) }
     }
 }
 
@@ -129,9 +110,7 @@ impl Subscriber {
             self.ask(uris.iter().cloned());
             return true;
         }
-        let noted = uris
-            .iter()
-            .map(|uri| self.sink.note(Change::Resource(Arc::clone(uri))));
+        let noted = uris.iter().map(|uri| self.sink.note(Change::Resource(Arc::clone(uri))));
         noted.filter(|noted| *noted != Noted::Closed).count() > 0
     }
 
@@ -219,10 +198,7 @@ impl Subscriber {
         let asking = contained(async { authorize(asked).await });
         match timeout(limit, asking).await {
             Ok(Ok(allowed)) => {
-                for uri in uris
-                    .into_iter()
-                    .filter(|uri| allowed.iter().any(|allowed| **allowed == **uri))
-                {
+                for uri in uris.into_iter().filter(|uri| allowed.iter().any(|allowed| **allowed == **uri)) {
                     self.sink.note(Change::Resource(uri));
                 }
             }
@@ -244,10 +220,7 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn new(filter: &SubscriptionFilter, sink: &Arc<dyn Sink>) -> Self {
-        Self {
-            filter: filter.clone(),
-            sink: Arc::clone(sink),
-        }
+        Self { filter: filter.clone(), sink: Arc::clone(sink) }
     }
 }
 
@@ -258,11 +231,8 @@ impl fmt::Display for Shown {
             (self.filter.prompts_list_changed, "prompts"),
             (self.filter.resources_list_changed, "resources"),
         ];
-        let mut shown: Vec<String> = lists
-            .iter()
-            .filter(|(granted, _)| *granted)
-            .map(|(_, name)| (*name).to_owned())
-            .collect();
+        let mut shown: Vec<String> =
+            lists.iter().filter(|(granted, _)| *granted).map(|(_, name)| (*name).to_owned()).collect();
         match self.filter.resource_subscriptions.as_slice() {
             [] => {}
             [one] => shown.push(one.clone()),

@@ -18,10 +18,7 @@ pub(crate) struct Accepts {
 }
 
 impl Accepts {
-    const BOTH: Self = Self {
-        json: true,
-        sse: true,
-    };
+    const BOTH: Self = Self { json: true, sse: true };
 }
 
 /// Reads all `Accept` lines. Without one, or with nothing readable in them, both types are taken.
@@ -35,30 +32,14 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<Accepts, Refusal> {
     let mut readable = false;
     for line in headers.get_all(ACCEPT) {
         // A line with other bytes is no list of media ranges.
-        for range in line
-            .to_str()
-            .into_iter()
-            .flat_map(list_members)
-            .filter_map(MediaRange::read)
-        {
+        for range in line.to_str().into_iter().flat_map(list_members).filter_map(MediaRange::read) {
             readable = true;
             json.weigh(&range, "application", "json");
             sse.weigh(&range, "text", "event-stream");
         }
     }
-    let accepts = if readable {
-        Accepts {
-            json: json.taken,
-            sse: sse.taken,
-        }
-    } else {
-        Accepts::BOTH
-    };
-    if accepts.json || accepts.sse {
-        Ok(accepts)
-    } else {
-        Err(Refusal::not_acceptable())
-    }
+    let accepts = if readable { Accepts { json: json.taken, sse: sse.taken } } else { Accepts::BOTH };
+    if accepts.json || accepts.sse { Ok(accepts) } else { Err(Refusal::not_acceptable()) }
 }
 
 /// What the ranges seen so far say of one type: the most specific one decides (RFC 9110, 12.5.1).
@@ -81,10 +62,7 @@ impl Preference {
             _ => return,
         };
         if specificity > self.specificity {
-            *self = Self {
-                specificity,
-                taken: range.wanted,
-            };
+            *self = Self { specificity, taken: range.wanted };
         } else if specificity == self.specificity {
             self.taken |= range.wanted;
         }
@@ -107,11 +85,7 @@ impl<'a> MediaRange<'a> {
             .filter_map(|parameter| parameter.split_once('='))
             .any(|(name, value)| trim(name).eq_ignore_ascii_case("q") && is_zero(trim(value)));
         let is_range = !kind.is_empty() && !subtype.is_empty() && (kind != "*" || subtype == "*");
-        is_range.then_some(Self {
-            kind,
-            subtype,
-            wanted,
-        })
+        is_range.then_some(Self { kind, subtype, wanted })
     }
 }
 
@@ -145,9 +119,7 @@ fn trim(text: &str) -> &str {
 fn is_zero(quality: &str) -> bool {
     quality.strip_prefix('0').is_some_and(|rest| {
         rest.is_empty()
-            || rest
-                .strip_prefix('.')
-                .is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
+            || rest.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'))
     })
 }
 
@@ -158,46 +130,26 @@ mod tests {
 
     use super::*;
 
-    const JSON: Accepts = Accepts {
-        json: true,
-        sse: false,
-    };
-    const SSE: Accepts = Accepts {
-        json: false,
-        sse: true,
-    };
+    const JSON: Accepts = Accepts { json: true, sse: false };
+    const SSE: Accepts = Accepts { json: false, sse: true };
 
     fn accepts(lines: &[&str]) -> Option<Accepts> {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(ACCEPT, HeaderValue::from_str(line).unwrap());
         }
-        check(&headers)
-            .map_err(|refusal| assert_eq!(refusal.status.as_u16(), 406))
-            .ok()
+        check(&headers).map_err(|refusal| assert_eq!(refusal.status.as_u16(), 406)).ok()
     }
 
     #[test]
     fn http_07_both_types_listed() {
-        assert_eq!(
-            accepts(&["application/json, text/event-stream"]),
-            Some(Accepts::BOTH)
-        );
-        assert_eq!(
-            accepts(&["application/json", "text/event-stream"]),
-            Some(Accepts::BOTH)
-        );
+        assert_eq!(accepts(&["application/json, text/event-stream"]), Some(Accepts::BOTH));
+        assert_eq!(accepts(&["application/json", "text/event-stream"]), Some(Accepts::BOTH));
     }
 
     #[test]
     fn a_39_absence_and_wildcards_are_both() {
-        for lines in [
-            &[][..],
-            &["*/*"],
-            &[""],
-            &["application/*, text/*"],
-            &["text/html, */*;q=0.1"],
-        ] {
+        for lines in [&[][..], &["*/*"], &[""], &["application/*, text/*"], &["text/html, */*;q=0.1"]] {
             assert_eq!(accepts(lines), Some(Accepts::BOTH), "{lines:?}");
         }
     }
@@ -220,12 +172,7 @@ mod tests {
 
     #[test]
     fn a_39_406_if_neither_can_match() {
-        for line in [
-            "text/html",
-            "application/json;q=0",
-            "*/*;q=0.0",
-            "image/*, text/plain",
-        ] {
+        for line in ["text/html", "application/json;q=0", "*/*;q=0.0", "image/*, text/plain"] {
             assert_eq!(accepts(&[line]), None, "{line}");
         }
     }
@@ -238,10 +185,7 @@ mod tests {
 
     #[test]
     fn a_comma_in_quotes_separates_nothing() {
-        assert_eq!(
-            accepts(&[r#"text/html;a="x, application/json", image/png"#]),
-            None
-        );
+        assert_eq!(accepts(&[r#"text/html;a="x, application/json", image/png"#]), None);
         assert_eq!(accepts(&[r#"text/html;a="\",", text/event-stream"#]), Some(SSE));
     }
 

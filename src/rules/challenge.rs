@@ -24,19 +24,13 @@ impl Bearer<'_> {
             ("scope", scope.as_deref()),
             ("resource_metadata", self.resource_metadata),
         ];
-        let given = parameters
-            .iter()
-            .filter_map(|(name, value)| value.map(|value| (name, value)));
+        let given = parameters.iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         let mut text = String::from("Bearer");
         for (number, (name, value)) in given.enumerate() {
             text.push_str(if number == 0 { " " } else { ", " });
             text.push_str(name);
             text.push_str("=\"");
-            text.extend(
-                value
-                    .chars()
-                    .filter(|c| matches!(c, ' '..='~') && *c != '"' && *c != '\\'),
-            );
+            text.extend(value.chars().filter(|c| matches!(c, ' '..='~') && *c != '"' && *c != '\\'));
             text.push('"');
         }
         HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
@@ -70,10 +64,7 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_the_quotes() {
-        let challenge = Bearer {
-            error_description: Some("a\"b\\c\r\nd\u{e9}"),
-            ..Bearer::default()
-        };
+        let challenge = Bearer { error_description: Some("a\"b\\c\r\nd\u{e9}"), ..Bearer::default() };
         assert_eq!(challenge.to_value(), "Bearer error_description=\"abcd\"");
     }
 }

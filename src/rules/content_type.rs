@@ -15,22 +15,14 @@ pub(crate) fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     let mut lines = headers.get_all(CONTENT_TYPE).iter();
     let Some(line) = lines.next() else { return Ok(()) };
     let is_json = lines.next().is_none() && line.to_str().is_ok_and(is_json);
-    if is_json {
-        Ok(())
-    } else {
-        Err(Refusal::unsupported_media_type())
-    }
+    if is_json { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
 }
 
 fn is_json(value: &str) -> bool {
     let mut parts = value.split(';').map(trim);
-    let is_json = parts
-        .next()
-        .is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json"));
+    let is_json = parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json"));
     is_json
-        && parts
-            .filter_map(|parameter| parameter.split_once('='))
-            .all(|(name, value)| is_utf_8(name, value))
+        && parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| is_utf_8(name, value))
 }
 
 /// Whether a parameter leaves the text UTF-8: only a `charset` can say otherwise.
@@ -55,9 +47,7 @@ mod tests {
         for line in lines {
             headers.append(CONTENT_TYPE, HeaderValue::from_str(line).unwrap());
         }
-        check(&headers)
-            .map_err(|refusal| assert_eq!(refusal.status.as_u16(), 415))
-            .is_ok()
+        check(&headers).map_err(|refusal| assert_eq!(refusal.status.as_u16(), 415)).is_ok()
     }
 
     #[test]
@@ -81,14 +71,8 @@ mod tests {
 
     #[test]
     fn a_39_other_types_and_charsets_are_refused() {
-        for line in [
-            "text/plain",
-            "application/json;charset=utf-16",
-            "application/jsonx",
-            "json",
-            "",
-            "*/*",
-        ] {
+        for line in ["text/plain", "application/json;charset=utf-16", "application/jsonx", "json", "", "*/*"]
+        {
             assert!(!passes(&[line]), "{line}");
         }
         assert!(!passes(&["application/json", "text/plain"]));

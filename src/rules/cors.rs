@@ -25,18 +25,12 @@ pub(crate) fn is_preflight(method: &http::Method, headers: &HeaderMap) -> bool {
 pub(crate) fn preflight(request: &HeaderMap, response: &mut HeaderMap) {
     answer(request, response);
     let mut allowed = HEADERS.to_owned();
-    let asked = request
-        .get(ACCESS_CONTROL_REQUEST_HEADERS)
-        .and_then(|asked| asked.to_str().ok())
-        .unwrap_or_default();
+    let asked =
+        request.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|asked| asked.to_str().ok()).unwrap_or_default();
     let mirrored = asked.split(',').map(str::trim).filter(|name| {
         name.len() <= 128
-            && name
-                .get(..10)
-                .is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"))
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+            && name.get(..10).is_some_and(|prefix| prefix.eq_ignore_ascii_case("mcp-param-"))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
     });
     for name in mirrored.take(64) {
         allowed.push_str(", ");
@@ -60,10 +54,7 @@ pub(crate) fn answer(request: &HeaderMap, response: &mut HeaderMap) {
 /// The headers of the metadata document, which anyone may read.
 pub(crate) fn metadata(response: &mut HeaderMap) {
     response.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    response.insert(
-        ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static(METADATA_METHODS),
-    );
+    response.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METADATA_METHODS));
     response.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,
         HeaderValue::from_static("mcp-protocol-version, authorization"),
@@ -86,10 +77,7 @@ mod tests {
         let request = headers(&[
             ("origin", "https://app.example.com"),
             ("access-control-request-method", "POST"),
-            (
-                "access-control-request-headers",
-                "authorization,mcp-method,Mcp-Param-Region, x-other",
-            ),
+            ("access-control-request-headers", "authorization,mcp-method,Mcp-Param-Region, x-other"),
         ]);
         assert!(is_preflight(&http::Method::OPTIONS, &request));
         let mut response = HeaderMap::new();
@@ -105,10 +93,7 @@ mod tests {
             "traceparent",
             "mcp-param-region",
         ] {
-            assert!(
-                allowed.split(", ").any(|known| known == name),
-                "{name} in {allowed}"
-            );
+            assert!(allowed.split(", ").any(|known| known == name), "{name} in {allowed}");
         }
         assert!(!allowed.contains("x-other"));
         assert_eq!(response["vary"], "Origin");
@@ -118,12 +103,7 @@ mod tests {
     fn f8_a_page_may_read_the_challenge() {
         let mut response = HeaderMap::new();
         answer(&headers(&[("origin", "https://a")]), &mut response);
-        assert!(
-            response["access-control-expose-headers"]
-                .to_str()
-                .unwrap()
-                .contains("www-authenticate")
-        );
+        assert!(response["access-control-expose-headers"].to_str().unwrap().contains("www-authenticate"));
         let mut response = HeaderMap::new();
         answer(&HeaderMap::new(), &mut response);
         assert!(response.is_empty(), "programs need none");

@@ -116,9 +116,7 @@ impl Refusal {
 
     /// The body of the response: a JSON-RPC error, without an id if none was read.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        ErrorResponse::new(self.id.as_ref(), &self.error)
-            .to_bytes()
-            .unwrap_or_default()
+        ErrorResponse::new(self.id.as_ref(), &self.error).to_bytes().unwrap_or_default()
     }
 }
 
@@ -136,11 +134,7 @@ impl Refusal {
 
     /// The `connect` hook does not know the caller (AUTH-14, AUTH-15).
     pub(crate) fn unauthorized() -> Self {
-        Self::new(
-            StatusCode::UNAUTHORIZED,
-            code::INVALID_REQUEST,
-            "the request needs a valid access token",
-        )
+        Self::new(StatusCode::UNAUTHORIZED, code::INVALID_REQUEST, "the request needs a valid access token")
     }
 
     /// The `connect` hook turns the caller away.
@@ -160,11 +154,7 @@ impl Refusal {
 
     /// A hook of the application failed.
     pub(crate) fn hook_failed() -> Self {
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            code::INTERNAL_ERROR,
-            "internal error",
-        )
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, "internal error")
     }
 
     /// The path is not the endpoint's.
@@ -214,12 +204,8 @@ impl Refusal {
 
     /// The body ended early.
     pub(crate) fn body_broken() -> Self {
-        Self::new(
-            StatusCode::BAD_REQUEST,
-            code::PARSE_ERROR,
-            "the body ended before it was complete",
-        )
-        .closing()
+        Self::new(StatusCode::BAD_REQUEST, code::PARSE_ERROR, "the body ended before it was complete")
+            .closing()
     }
 
     /// A stream is asked for, and `Accept` excludes it (SSE-14).
@@ -263,10 +249,7 @@ impl Refusal {
 
     /// A required header is missing (HDR-07).
     pub(crate) fn header_missing(name: &str, value: &str) -> Self {
-        let message = format!(
-            "the header {name} is missing; for this body it is `{}`",
-            Shown(value)
-        );
+        let message = format!("the header {name} is missing; for this body it is `{}`", Shown(value));
         Self::header(message)
     }
 
@@ -284,18 +267,12 @@ impl Refusal {
 
     /// A header has the Base64 form, and cannot be decoded (HDR-10).
     pub(crate) fn header_undecodable(name: &str) -> Self {
-        Self::header(format!(
-            "the header {name} is not strict Base64 of UTF-8 text between its markers"
-        ))
+        Self::header(format!("the header {name} is not strict Base64 of UTF-8 text between its markers"))
     }
 
     /// A header says something else than the body (HDR-01 to HDR-04).
     pub(crate) fn header_differs(name: &str, header: &str, body: &str) -> Self {
-        Self::header(format!(
-            "the header {name} is `{}`, the body says `{}`",
-            Shown(header),
-            Shown(body)
-        ))
+        Self::header(format!("the header {name} is `{}`, the body says `{}`", Shown(header), Shown(body)))
     }
 
     fn header(message: impl Into<Cow<'static, str>>) -> Self {
@@ -304,10 +281,7 @@ impl Refusal {
 
     /// The server does not implement the revision that the request names (VER-02, VER-03).
     pub(crate) fn unsupported_version(requested: &str) -> Self {
-        let message = format!(
-            "MCP revision `{}` is not supported; {PROTOCOL_VERSION} is",
-            Shown(requested)
-        );
+        let message = format!("MCP revision `{}` is not supported; {PROTOCOL_VERSION} is", Shown(requested));
         Self::version(message, requested)
     }
 
@@ -317,11 +291,7 @@ impl Refusal {
     }
 
     fn version(message: impl Into<Cow<'static, str>>, requested: &str) -> Self {
-        let mut refusal = Self::new(
-            StatusCode::BAD_REQUEST,
-            code::UNSUPPORTED_PROTOCOL_VERSION,
-            message,
-        );
+        let mut refusal = Self::new(StatusCode::BAD_REQUEST, code::UNSUPPORTED_PROTOCOL_VERSION, message);
         // Echoed as it came, unless it is long enough to be no version at all.
         let requested: String = requested.chars().take(256).collect();
         refusal.error.data = Some(json!({ "supported": SUPPORTED_VERSIONS, "requested": requested }));
@@ -361,11 +331,7 @@ impl fmt::Display for Shown<'_> {
                 f.write_char(character)?;
             }
         }
-        if characters.next().is_some() {
-            f.write_str("...")
-        } else {
-            Ok(())
-        }
+        if characters.next().is_some() { f.write_str("...") } else { Ok(()) }
     }
 }
 
@@ -421,10 +387,7 @@ mod tests {
     fn ver_02_the_error_names_supported_and_requested() {
         let error = &parsed(&Refusal::unsupported_version("v999.0.0"))["error"];
         assert_eq!(error["code"], -32022);
-        assert_eq!(
-            error["data"],
-            json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" })
-        );
+        assert_eq!(error["data"], json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" }));
     }
 
     #[test]

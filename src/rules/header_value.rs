@@ -28,9 +28,7 @@ pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<O
     if lines.next().is_some() {
         return Err(Refusal::header_repeated(name));
     }
-    readable(first)
-        .map(Some)
-        .ok_or_else(|| Refusal::header_unreadable(name))
+    readable(first).map(Some).ok_or_else(|| Refusal::header_unreadable(name))
 }
 
 /// The text of a value without the white space around it; `None` if it holds anything but 0x21 to 0x7E, space and tab.
@@ -42,10 +40,7 @@ pub(crate) fn readable(value: &HeaderValue) -> Option<&str> {
 /// The value that a header text stands for; `None` if it has the Base64 form and its payload is not strict Base64 of
 /// UTF-8 text.
 pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
-    let Some(payload) = text
-        .strip_prefix(PREFIX)
-        .and_then(|rest| rest.strip_suffix(SUFFIX))
-    else {
+    let Some(payload) = text.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
         return Some(Cow::Borrowed(text));
     };
     let bytes = STANDARD.decode(payload).ok()?;
@@ -63,11 +58,7 @@ mod tests {
         let plain = value.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
             && value.trim_matches(' ') == value
             && !(value.starts_with(PREFIX) && value.ends_with(SUFFIX));
-        if plain {
-            value.to_owned()
-        } else {
-            format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value))
-        }
+        if plain { value.to_owned() } else { format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(value)) }
     }
 
     fn headers(lines: &[(&'static str, &[u8])]) -> HeaderMap {
@@ -87,29 +78,14 @@ mod tests {
     #[test]
     fn hdr_10_a_payload_that_is_not_strict_base64_is_refused() {
         // No padding, half a padding, URL alphabet, loose bits, white space, not UTF-8.
-        for payload in [
-            "Z3LDvMOfZQ",
-            "Z3LDvMOfZQ=",
-            "_-8=",
-            "Z3LDvMOfZR==",
-            "Z3LD vMOfZQ==",
-            "/w==",
-            "x",
-        ] {
+        for payload in ["Z3LDvMOfZQ", "Z3LDvMOfZQ=", "_-8=", "Z3LDvMOfZR==", "Z3LD vMOfZQ==", "/w==", "x"] {
             assert_eq!(decode(&format!("=?base64?{payload}?=")), None, "{payload}");
         }
     }
 
     #[test]
     fn hdr_11_one_marker_or_another_case_is_a_literal() {
-        for literal in [
-            "=?base64?Zm9v",
-            "Zm9v?=",
-            "=?BASE64?Zm9v?=",
-            "=?Base64?Zm9v?=",
-            "echo",
-            "",
-        ] {
+        for literal in ["=?base64?Zm9v", "Zm9v?=", "=?BASE64?Zm9v?=", "=?Base64?Zm9v?=", "echo", ""] {
             assert_eq!(decode(literal).unwrap(), literal);
         }
     }
@@ -132,18 +108,12 @@ mod tests {
             let refusal = single(&headers(&[("mcp-name", value)]), "mcp-name").unwrap_err();
             assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32020));
         }
-        assert_eq!(
-            single(&headers(&[("mcp-name", b"a b\tc")]), "mcp-name").unwrap(),
-            Some("a b\tc")
-        );
+        assert_eq!(single(&headers(&[("mcp-name", b"a b\tc")]), "mcp-name").unwrap(), Some("a b\tc"));
     }
 
     #[test]
     fn hdr_13_white_space_around_a_value_does_not_count() {
-        assert_eq!(
-            single(&headers(&[("mcp-name", b" \t echo\t ")]), "mcp-name").unwrap(),
-            Some("echo")
-        );
+        assert_eq!(single(&headers(&[("mcp-name", b" \t echo\t ")]), "mcp-name").unwrap(), Some("echo"));
     }
 
     #[test]

@@ -38,10 +38,7 @@ impl HostPolicy {
     ///
     /// What is wrong with an entry, or that there is none.
     pub(crate) fn list(hosts: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let hosts = hosts
-            .into_iter()
-            .map(|entry| HostName::entry(&entry))
-            .collect::<Result<Vec<_>, _>>()?;
+        let hosts = hosts.into_iter().map(|entry| HostName::entry(&entry)).collect::<Result<Vec<_>, _>>()?;
         if hosts.is_empty() {
             return Err("allowed_hosts: the list is empty, which would refuse every request".to_owned());
         }
@@ -60,16 +57,10 @@ impl HostPolicy {
 
 impl HostName {
     fn entry(entry: &str) -> Result<Self, String> {
-        let wrong = |fault: &str| {
-            format!(
-                "allowed_hosts: `{}` {fault}, such as `mcp.example.com`",
-                Shown(entry)
-            )
-        };
+        let wrong =
+            |fault: &str| format!("allowed_hosts: `{}` {fault}, such as `mcp.example.com`", Shown(entry));
         // An IPv6 address may be listed without the brackets that it has in a URI.
-        let bare = entry
-            .parse::<Ipv6Addr>()
-            .map(|address| (Host::Ip(address.into()), ""));
+        let bare = entry.parse::<Ipv6Addr>().map(|address| (Host::Ip(address.into()), ""));
         let (host, port) = bare
             .ok()
             .or_else(|| Host::read(entry))
@@ -78,9 +69,7 @@ impl HostName {
             return Err(wrong("has a port; an entry has none and matches every port"));
         }
         if host.is_unspecified() {
-            return Err(wrong(
-                "is no address that a client can reach; list the name that clients use",
-            ));
+            return Err(wrong("is no address that a client can reach; list the name that clients use"));
         }
         if entry.contains('*') {
             return Err(wrong("has a wildcard; an entry is one exact name"));
@@ -104,10 +93,7 @@ pub(crate) fn check(head: &Parts, policy: &HostPolicy) -> Result<(), Refusal> {
         return Err(Refusal::host("the header Host comes more than once"));
     }
     let line = match line {
-        Some(line) => Some(
-            line.to_str()
-                .map_err(|_| Refusal::host("the header Host is not a host"))?,
-        ),
+        Some(line) => Some(line.to_str().map_err(|_| Refusal::host("the header Host is not a host"))?),
         None => None,
     };
     let authority = head.uri.authority().map(Authority::as_str);
@@ -116,11 +102,7 @@ pub(crate) fn check(head: &Parts, policy: &HostPolicy) -> Result<(), Refusal> {
     }
     [line, authority].into_iter().flatten().try_for_each(|text| {
         let host = Host::read(text).map(|(host, _)| host);
-        if host.is_some_and(|host| policy.allows(host)) {
-            Ok(())
-        } else {
-            Err(not_allowed(text))
-        }
+        if host.is_some_and(|host| policy.allows(host)) { Ok(()) } else { Err(not_allowed(text)) }
     })
 }
 
@@ -143,9 +125,8 @@ impl<'a> Host<'a> {
     pub(super) fn read(text: &'a str) -> Option<(Self, &'a str)> {
         let authority: Authority = text.parse().ok()?;
         let (host, port) = text.split_at_checked(authority.host().len())?;
-        let is_port = port
-            .strip_prefix(':')
-            .is_none_or(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
+        let is_port =
+            port.strip_prefix(':').is_none_or(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
         // A user name in front shifts the split: what follows the host then is no port.
         if host != authority.host() || !is_port || !(port.is_empty() || port.starts_with(':')) {
             return None;
@@ -191,9 +172,7 @@ mod tests {
             request = request.header("host", *host);
         }
         let head = request.body(()).unwrap().into_parts().0;
-        check(&head, policy)
-            .map_err(|refusal| assert_eq!(refusal.status.as_u16(), 403))
-            .is_ok()
+        check(&head, policy).map_err(|refusal| assert_eq!(refusal.status.as_u16(), 403)).is_ok()
     }
 
     fn list(hosts: &[&str]) -> Result<HostPolicy, String> {
@@ -245,48 +224,26 @@ mod tests {
     #[test]
     fn f2_no_line_and_two_lines_are_refused() {
         assert!(!passes("/mcp", &[], &HostPolicy::Loopback));
-        assert!(!passes(
-            "/mcp",
-            &["localhost", "localhost"],
-            &HostPolicy::Loopback
-        ));
+        assert!(!passes("/mcp", &["localhost", "localhost"], &HostPolicy::Loopback));
         assert!(!passes("/mcp", &["a.example", "a.example"], &HostPolicy::Any));
     }
 
     #[test]
     fn the_authority_of_the_request_line_is_checked_too() {
         assert!(passes("http://localhost:3000/mcp", &[], &HostPolicy::Loopback));
-        assert!(!passes(
-            "http://attacker.example/mcp",
-            &["localhost"],
-            &HostPolicy::Loopback
-        ));
-        assert!(!passes(
-            "http://localhost/mcp",
-            &["attacker.example"],
-            &HostPolicy::Loopback
-        ));
+        assert!(!passes("http://attacker.example/mcp", &["localhost"], &HostPolicy::Loopback));
+        assert!(!passes("http://localhost/mcp", &["attacker.example"], &HostPolicy::Loopback));
     }
 
     #[test]
     fn f2_a_listed_host_passes_on_any_port() {
         let policy = list(&["MCP.example.com", "10.0.0.5", "[2001:db8::1]", "2001:db8::2"]).unwrap();
-        for host in [
-            "mcp.example.com",
-            "Mcp.Example.Com:8443",
-            "10.0.0.5:80",
-            "[2001:db8:0::1]:1",
-            "[2001:db8::2]",
-        ] {
+        for host in
+            ["mcp.example.com", "Mcp.Example.Com:8443", "10.0.0.5:80", "[2001:db8:0::1]:1", "[2001:db8::2]"]
+        {
             assert!(passes("/mcp", &[host], &policy), "{host}");
         }
-        for host in [
-            "example.com",
-            "x.mcp.example.com",
-            "localhost",
-            "127.0.0.1",
-            "0.0.0.0",
-        ] {
+        for host in ["example.com", "x.mcp.example.com", "localhost", "127.0.0.1", "0.0.0.0"] {
             assert!(!passes("/mcp", &[host], &policy), "{host}");
         }
     }

@@ -47,10 +47,8 @@ mod tests {
 
     fn lacks(questions: &[InputRequest], declared: Value) -> Option<Value> {
         let declared = ClientCapabilities::from_map(declared.as_object().cloned().unwrap());
-        let asked = questions
-            .iter()
-            .enumerate()
-            .fold(InputRequiredResult::new(), |result, (key, question)| {
+        let asked =
+            questions.iter().enumerate().fold(InputRequiredResult::new(), |result, (key, question)| {
                 result.ask(key.to_string(), question.clone())
             });
         lacking(&asked, &declared).map(|lacking| serde_json::to_value(lacking).unwrap())
@@ -97,10 +95,7 @@ mod tests {
     #[test]
     fn what_several_questions_lack_is_told_at_once() {
         assert_eq!(
-            lacks(
-                &[form(), url(), InputRequest::roots(), sample()],
-                json!({ "sampling": {} })
-            ),
+            lacks(&[form(), url(), InputRequest::roots(), sample()], json!({ "sampling": {} })),
             Some(json!({ "elicitation": { "form": {}, "url": {} }, "roots": {} }))
         );
     }

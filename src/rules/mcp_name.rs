@@ -43,88 +43,47 @@ mod tests {
         for line in lines {
             headers.append("mcp-name", HeaderValue::from_static(line));
         }
-        check(&headers, method, params.as_object().unwrap())
-            .err()
-            .map(|refusal| {
-                assert_eq!(refusal.status.as_u16(), 400);
-                refusal.error.code
-            })
+        check(&headers, method, params.as_object().unwrap()).err().map(|refusal| {
+            assert_eq!(refusal.status.as_u16(), 400);
+            refusal.error.code
+        })
     }
 
     #[test]
     fn hdr_03_three_methods_mirror_what_they_name() {
         assert_eq!(code(&["echo"], Method::CallTool, json!({ "name": "echo" })), None);
+        assert_eq!(code(&["echo"], Method::GetPrompt, json!({ "name": "echo" })), None);
+        assert_eq!(code(&["file:///a"], Method::ReadResource, json!({ "uri": "file:///a" })), None);
         assert_eq!(
-            code(&["echo"], Method::GetPrompt, json!({ "name": "echo" })),
-            None
-        );
-        assert_eq!(
-            code(
-                &["file:///a"],
-                Method::ReadResource,
-                json!({ "uri": "file:///a" })
-            ),
-            None
-        );
-        assert_eq!(
-            code(
-                &["echo"],
-                Method::CallTool,
-                json!({ "name": "boom", "Name": "echo" })
-            ),
+            code(&["echo"], Method::CallTool, json!({ "name": "boom", "Name": "echo" })),
             Some(-32020)
         );
+        assert_eq!(code(&["Echo"], Method::CallTool, json!({ "name": "echo" })), Some(-32020));
         assert_eq!(
-            code(&["Echo"], Method::CallTool, json!({ "name": "echo" })),
-            Some(-32020)
-        );
-        assert_eq!(
-            code(
-                &["echo"],
-                Method::ReadResource,
-                json!({ "uri": "x", "name": "echo" })
-            ),
+            code(&["echo"], Method::ReadResource, json!({ "uri": "x", "name": "echo" })),
             Some(-32020)
         );
     }
 
     #[test]
     fn hdr_07_a_missing_or_repeated_header_is_refused() {
-        assert_eq!(
-            code(&[], Method::CallTool, json!({ "name": "echo" })),
-            Some(-32020)
-        );
+        assert_eq!(code(&[], Method::CallTool, json!({ "name": "echo" })), Some(-32020));
         assert_eq!(code(&[], Method::CallTool, json!({})), Some(-32020));
-        assert_eq!(
-            code(&["echo", "echo"], Method::CallTool, json!({ "name": "echo" })),
-            Some(-32020)
-        );
+        assert_eq!(code(&["echo", "echo"], Method::CallTool, json!({ "name": "echo" })), Some(-32020));
     }
 
     #[test]
     fn e12_the_base64_form_is_decoded_before_comparing() {
         let german = json!({ "name": "grüße" });
-        assert_eq!(
-            code(&["=?base64?Z3LDvMOfZQ==?="], Method::CallTool, german.clone()),
-            None
-        );
-        assert_eq!(
-            code(&["=?base64?Z3LDvMOfZQ?="], Method::CallTool, german.clone()),
-            Some(-32020)
-        );
-        assert_eq!(
-            code(&["=?BASE64?Z3LDvMOfZQ==?="], Method::CallTool, german),
-            Some(-32020)
-        );
+        assert_eq!(code(&["=?base64?Z3LDvMOfZQ==?="], Method::CallTool, german.clone()), None);
+        assert_eq!(code(&["=?base64?Z3LDvMOfZQ?="], Method::CallTool, german.clone()), Some(-32020));
+        assert_eq!(code(&["=?BASE64?Z3LDvMOfZQ==?="], Method::CallTool, german), Some(-32020));
     }
 
     #[test]
     fn e12_a_name_that_looks_encoded_travels_encoded() {
         let odd = json!({ "name": "=?base64?x?=" });
-        assert_eq!(
-            code(&["=?base64?PT9iYXNlNjQ/eD89?="], Method::CallTool, odd.clone()),
-            None
-        );
+        assert_eq!(code(&["=?base64?PT9iYXNlNjQ/eD89?="], Method::CallTool, odd.clone()), None);
         assert_eq!(code(&["=?base64?x?="], Method::CallTool, odd), Some(-32020));
     }
 

@@ -45,18 +45,13 @@ pub(crate) enum Incoming {
 /// 400 with `-32700` or `-32600`, and with the id where there is one to echo.
 pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incoming, Refusal> {
     let text = std::str::from_utf8(body).map_err(|error| {
-        Refusal::not_json(format!(
-            "the body is not UTF-8 from byte {} on",
-            error.valid_up_to()
-        ))
+        Refusal::not_json(format!("the body is not UTF-8 from byte {} on", error.valid_up_to()))
     })?;
     match text.trim_start_matches([' ', '\t', '\r', '\n']).bytes().next() {
         Some(b'{') => {}
         Some(first) => return Err(not_an_object(text, first)),
         None => {
-            return Err(Refusal::not_json(
-                "the body is empty; it is one JSON-RPC request or notification",
-            ));
+            return Err(Refusal::not_json("the body is empty; it is one JSON-RPC request or notification"));
         }
     }
     let depth = depth.min(DEEPEST);
@@ -64,9 +59,8 @@ pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incom
     let mut json = serde_json::Deserializer::from_str(text);
     // The frame is the first level.
     let strict = Strict::new(&fault, depth.saturating_sub(1));
-    let envelope = json
-        .deserialize_map(EnvelopeVisitor(strict))
-        .and_then(|envelope| json.end().map(|()| envelope));
+    let envelope =
+        json.deserialize_map(EnvelopeVisitor(strict)).and_then(|envelope| json.end().map(|()| envelope));
     match (envelope, fault.into_inner()) {
         (Err(_), Some(fault @ (Fault::Number | Fault::Private))) => Err(fault.refusal(depth)),
         (Err(error), _) => Err(Refusal::not_json(format!("the body is not JSON: {error}"))),
@@ -162,9 +156,7 @@ enum Echo {
 fn request_id(raw: &RawValue, longest: usize) -> Result<RequestId, Refusal> {
     let text = raw.get();
     if text.len() > longest {
-        return Err(Refusal::not_a_message(format!(
-            "the id is longer than {longest} bytes"
-        )));
+        return Err(Refusal::not_a_message(format!("the id is longer than {longest} bytes")));
     }
     let is_integer = || {
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -173,16 +165,12 @@ fn request_id(raw: &RawValue, longest: usize) -> Result<RequestId, Refusal> {
     let is_string = text.starts_with('"');
     // serde_json leaves escapes of raw text unchecked.
     if is_string && text.contains('\\') && serde_json::from_str::<String>(text).is_err() {
-        return Err(Refusal::not_json(
-            "the id is not JSON: it has an escape that is no character",
-        ));
+        return Err(Refusal::not_json("the id is not JSON: it has an escape that is no character"));
     }
     if is_string || is_integer() {
         Ok(RequestId::from_raw(raw.to_owned()))
     } else {
-        Err(Refusal::not_a_message(
-            "the id is neither a string nor an integer",
-        ))
+        Err(Refusal::not_a_message("the id is neither a string nor an integer"))
     }
 }
 
@@ -233,18 +221,9 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
         let mut envelope = Envelope::default();
         while let Some(member) = map.next_key()? {
             let repeated = match member {
-                Member::Jsonrpc => envelope
-                    .jsonrpc
-                    .replace(map.next_value_seed(strict)?)
-                    .map(|_| "jsonrpc"),
-                Member::Method => envelope
-                    .method
-                    .replace(map.next_value_seed(strict)?)
-                    .map(|_| "method"),
-                Member::Params => envelope
-                    .params
-                    .replace(map.next_value_seed(strict)?)
-                    .map(|_| "params"),
+                Member::Jsonrpc => envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc"),
+                Member::Method => envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method"),
+                Member::Params => envelope.params.replace(map.next_value_seed(strict)?).map(|_| "params"),
                 Member::Id => {
                     // Kept as text: no number type holds every id, and `null` is not the same as absence (J1, J2).
                     envelope.id_repeated = envelope.id.replace(map.next_value()?).is_some();
@@ -307,20 +286,12 @@ mod tests {
         let request = read(
             r#" {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":[1,-2,0.5,"x",null,true]}} "#,
         );
-        let Ok(Incoming::Request { id, method, params }) = request else {
-            panic!("{request:?}")
-        };
+        let Ok(Incoming::Request { id, method, params }) = request else { panic!("{request:?}") };
         assert_eq!((id.as_json(), &*method), ("1", "tools/list"));
-        assert_eq!(
-            Value::Object(params.unwrap()),
-            json!({ "a": [1, -2, 0.5, "x", null, true] })
-        );
+        assert_eq!(Value::Object(params.unwrap()), json!({ "a": [1, -2, 0.5, "x", null, true] }));
 
         let notification = read(r#"{"method":"notifications/cancelled","jsonrpc":"2.0"}"#);
-        assert!(
-            matches!(notification, Ok(Incoming::Notification { params: None, .. })),
-            "{notification:?}"
-        );
+        assert!(matches!(notification, Ok(Incoming::Notification { params: None, .. })), "{notification:?}");
     }
 
     #[test]
@@ -382,10 +353,8 @@ mod tests {
 
     #[test]
     fn base_24_and_e2_batches_are_refused() {
-        for body in [
-            "[]",
-            r#"[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]"#,
-        ] {
+        for body in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]"#]
+        {
             assert_eq!(refused(body), (-32600, None), "{body}");
         }
         assert_eq!(refused(r#"[{"jsonrpc":"2.0""#), (-32700, None));
@@ -410,26 +379,16 @@ mod tests {
 
     #[test]
     fn base_16_what_is_not_json_is_a_parse_error() {
-        for body in [
-            "",
-            " \r\n",
-            "not json",
-            r#"{"jsonrpc":"2.0""#,
-            "{]",
-            "\u{feff}{}",
-            "{'a':1}",
-            "{\"a\":1,}",
-        ] {
+        for body in
+            ["", " \r\n", "not json", r#"{"jsonrpc":"2.0""#, "{]", "\u{feff}{}", "{'a':1}", "{\"a\":1,}"]
+        {
             assert_eq!(refused(body), (-32700, None), "{body}");
         }
     }
 
     #[test]
     fn base_02_and_e11_text_and_numbers_outside_of_json() {
-        assert_eq!(
-            refused(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"),
-            (-32700, None)
-        );
+        assert_eq!(refused(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"), (-32700, None));
         for value in [
             "NaN",
             "Infinity",
@@ -443,24 +402,11 @@ mod tests {
             "\"\\ud800\"",
             "\"\n\"",
         ] {
-            assert_eq!(
-                refused(with_params(&format!("{{\"n\":{value}}}"))),
-                (-32700, None),
-                "{value}"
-            );
+            assert_eq!(refused(with_params(&format!("{{\"n\":{value}}}"))), (-32700, None), "{value}");
         }
-        for value in [
-            "-0",
-            "1E2",
-            "1e308",
-            "1e-400",
-            "123456789012345678901234567890",
-            "\"\\ud83d\\ude00\"",
-        ] {
-            assert!(
-                read(with_params(&format!("{{\"n\":{value}}}"))).is_ok(),
-                "{value}"
-            );
+        for value in ["-0", "1E2", "1e308", "1e-400", "123456789012345678901234567890", "\"\\ud83d\\ude00\""]
+        {
+            assert!(read(with_params(&format!("{{\"n\":{value}}}"))).is_ok(), "{value}");
         }
     }
 
@@ -474,11 +420,7 @@ mod tests {
             // The body and `params` are two levels.
             assert!(read(nested(62)).is_ok());
             for levels in [63, 100, 127, 128, 129, 5000, 200_000] {
-                assert_eq!(
-                    refused(nested(levels)),
-                    (-32600, Some("1".to_owned())),
-                    "{levels}"
-                );
+                assert_eq!(refused(nested(levels)), (-32600, Some("1".to_owned())), "{levels}");
             }
         }
         assert_eq!(refused(with_params(&"{\"a\":".repeat(5000))), (-32700, None));
@@ -506,20 +448,13 @@ mod tests {
         ] {
             assert_eq!(refused(body), (-32600, id.clone()), "{body}");
         }
-        assert_eq!(
-            refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","id":1}"#),
-            (-32600, None)
-        );
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","id":1}"#), (-32600, None));
     }
 
     #[test]
     fn e9_bytes_after_the_message_are_refused() {
         for rest in ["{}", "x", ",", "\0"] {
-            assert_eq!(
-                refused(format!("{}{rest}", with_id("1"))),
-                (-32700, None),
-                "{rest}"
-            );
+            assert_eq!(refused(format!("{}{rest}", with_id("1"))), (-32700, None), "{rest}");
         }
         assert!(read(format!("{}\r\n", with_id("1"))).is_ok());
     }
@@ -528,26 +463,16 @@ mod tests {
     fn e9_names_are_case_sensitive_and_others_are_ignored() {
         let body =
             r#"{"jsonrpc":"2.0","id":1,"method":"a","Method":"b","ID":{},"Params":[],"task":{"deep":[1]}}"#;
-        let Ok(Incoming::Request {
-            method, params: None, ..
-        }) = read(body)
-        else {
-            panic!("refused")
-        };
+        let Ok(Incoming::Request { method, params: None, .. }) = read(body) else { panic!("refused") };
         assert_eq!(method, "a");
-        assert_eq!(
-            refused(r#"{"jsonrpc":"2.0","id":1,"Method":"b"}"#),
-            (-32600, Some("1".to_owned()))
-        );
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1,"Method":"b"}"#), (-32600, Some("1".to_owned())));
     }
 
     #[test]
     fn a_key_that_serde_json_keeps_for_itself_is_refused() {
         for key in ["Number", "RawValue", "other"] {
-            for key in [
-                format!("$serde_json::private::{key}"),
-                format!("\\u0024serde_json::private::{key}"),
-            ] {
+            for key in [format!("$serde_json::private::{key}"), format!("\\u0024serde_json::private::{key}")]
+            {
                 for value in ["\"1\"", "\"\\u0031\"", "1", "[1]", "{}"] {
                     let body = with_params(&format!("{{\"a\":{{\"{key}\":{value}}}}}"));
                     assert_eq!(refused(&body).0, -32600, "{body}");
@@ -559,16 +484,8 @@ mod tests {
     #[test]
     fn the_order_of_members_stays() {
         let body = with_params(r#"{"z":1,"a":{"y":1,"b":2}}"#);
-        let Ok(Incoming::Request {
-            params: Some(params), ..
-        }) = read(body)
-        else {
-            panic!("refused")
-        };
-        assert_eq!(
-            serde_json::to_string(&params).unwrap(),
-            r#"{"z":1,"a":{"y":1,"b":2}}"#
-        );
+        let Ok(Incoming::Request { params: Some(params), .. }) = read(body) else { panic!("refused") };
+        assert_eq!(serde_json::to_string(&params).unwrap(), r#"{"z":1,"a":{"y":1,"b":2}}"#);
     }
 
     /// JSON text, sometimes with repeated keys.
@@ -585,10 +502,8 @@ mod tests {
                 prop::collection::vec(inner.clone(), 0..5)
                     .prop_map(|values| format!("[{}]", values.join(","))),
                 prop::collection::vec(("[a-d]{0,2}", inner), 0..5).prop_map(|members| {
-                    let members: Vec<_> = members
-                        .iter()
-                        .map(|(key, value)| format!("\"{key}\":{value}"))
-                        .collect();
+                    let members: Vec<_> =
+                        members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
                     format!("{{{}}}", members.join(","))
                 }),
             ]

@@ -30,9 +30,7 @@ pub(crate) fn fault(key: &str) -> Option<String> {
 /// Whether a key belongs to the protocol: the second label of its prefix is `modelcontextprotocol` or `mcp`, as in
 /// `io.modelcontextprotocol/`. `com.example.mcp/` does not.
 fn is_reserved(key: &str) -> bool {
-    let second = key
-        .split_once('/')
-        .and_then(|(prefix, _)| prefix.split('.').nth(1));
+    let second = key.split_once('/').and_then(|(prefix, _)| prefix.split('.').nth(1));
     matches!(second, Some("modelcontextprotocol" | "mcp"))
 }
 
@@ -40,9 +38,7 @@ fn is_prefix(prefix: &str) -> bool {
     prefix.split('.').all(|label| {
         label.starts_with(|first: char| first.is_ascii_alphabetic())
             && label.ends_with(|last: char| last.is_ascii_alphanumeric())
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     })
 }
 
@@ -51,9 +47,7 @@ fn is_name(name: &str) -> bool {
     name.is_empty()
         || (name.starts_with(is_alphanumeric)
             && name.ends_with(is_alphanumeric)
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')))
 }
 
 #[cfg(test)]
@@ -62,18 +56,12 @@ mod tests {
 
     #[test]
     fn meta_01_a_prefix_is_labels_and_a_slash() {
-        for key in [
-            "com.example/colour",
-            "a/b",
-            "a-1.b2/c",
-            "io.modelcontextprotocol/logLevel",
-            "com.example/",
-        ] {
+        for key in
+            ["com.example/colour", "a/b", "a-1.b2/c", "io.modelcontextprotocol/logLevel", "com.example/"]
+        {
             assert!(is_valid(key), "{key}");
         }
-        for key in [
-            "/a", "1a/b", "a-/b", "a..b/c", ".a/b", "a_b/c", "a/b/c", "ä/b", "a /b",
-        ] {
+        for key in ["/a", "1a/b", "a-/b", "a..b/c", ".a/b", "a_b/c", "a/b/c", "ä/b", "a /b"] {
             assert!(!is_valid(key), "{key}");
         }
     }
@@ -90,12 +78,9 @@ mod tests {
 
     #[test]
     fn meta_04_the_second_label_reserves() {
-        for key in [
-            "io.modelcontextprotocol/x",
-            "dev.mcp/x",
-            "org.modelcontextprotocol.api/",
-            "com.mcp.tools/x",
-        ] {
+        for key in
+            ["io.modelcontextprotocol/x", "dev.mcp/x", "org.modelcontextprotocol.api/", "com.mcp.tools/x"]
+        {
             assert!(is_reserved(key), "{key}");
         }
         for key in ["com.example.mcp/x", "mcp/x", "mcp", "com.example/mcp"] {

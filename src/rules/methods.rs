@@ -19,13 +19,8 @@ pub(crate) enum Method {
 }
 
 /// Methods of earlier revisions. They answer `-32601` here, whatever the handler serves (VER-16).
-const REMOVED: &[&str] = &[
-    "initialize",
-    "ping",
-    "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
-];
+const REMOVED: &[&str] =
+    &["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// Finds the method of a request; `None` is one of the handler's own.
 ///
@@ -110,18 +105,12 @@ mod tests {
     ];
 
     fn served(capabilities: &ServerCapabilities) -> Vec<&'static str> {
-        ALL.into_iter()
-            .filter(|name| check(name, capabilities, &|_| false).is_ok())
-            .collect()
+        ALL.into_iter().filter(|name| check(name, capabilities, &|_| false).is_ok()).collect()
     }
 
     fn status(name: &str, serves: &dyn Fn(&str) -> bool) -> Option<(u16, i64)> {
-        let refusal = check(
-            name,
-            &ServerCapabilities::new().tools(true).resources(true, true),
-            serves,
-        )
-        .err()?;
+        let refusal =
+            check(name, &ServerCapabilities::new().tools(true).resources(true, true), serves).err()?;
         Some((refusal.status.as_u16(), refusal.error.code))
     }
 
@@ -129,27 +118,13 @@ mod tests {
     fn disc_06_a_method_needs_its_capability() {
         let none = ServerCapabilities::new();
         assert_eq!(served(&none), ["server/discover"]);
-        assert_eq!(
-            served(&none.clone().tools(false)),
-            ["server/discover", "tools/list", "tools/call"]
-        );
+        assert_eq!(served(&none.clone().tools(false)), ["server/discover", "tools/list", "tools/call"]);
         assert_eq!(
             served(&none.clone().resources(false, false)),
-            [
-                "server/discover",
-                "resources/list",
-                "resources/templates/list",
-                "resources/read"
-            ]
+            ["server/discover", "resources/list", "resources/templates/list", "resources/read"]
         );
-        assert_eq!(
-            served(&none.clone().prompts(false)),
-            ["server/discover", "prompts/list", "prompts/get"]
-        );
-        assert_eq!(
-            served(&none.completions().logging()),
-            ["server/discover", "completion/complete"]
-        );
+        assert_eq!(served(&none.clone().prompts(false)), ["server/discover", "prompts/list", "prompts/get"]);
+        assert_eq!(served(&none.completions().logging()), ["server/discover", "completion/complete"]);
     }
 
     #[test]
@@ -176,15 +151,7 @@ mod tests {
 
     #[test]
     fn http_12_unknown_methods_answer_404() {
-        for name in [
-            "foo/bar",
-            "tasks/list",
-            "tasks/result",
-            "tasks/get",
-            "TOOLS/LIST",
-            "",
-            "prompts/list",
-        ] {
+        for name in ["foo/bar", "tasks/list", "tasks/result", "tasks/get", "TOOLS/LIST", "", "prompts/list"] {
             assert_eq!(status(name, &|_| false), Some((404, -32601)), "{name}");
         }
     }

@@ -43,11 +43,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            depth: 64,
-            id: 256,
-            token: 8 * 1024,
-        }
+        Self { depth: 64, id: 256, token: 8 * 1024 }
     }
 }
 
@@ -110,22 +106,14 @@ pub(crate) fn body(
         Incoming::Request { id, method, params } => (id, method, params),
         // Nothing more is asked of a notification.
         Incoming::Notification { method, params } => {
-            return Ok(Admitted::Notification(Notification::new(
-                method,
-                params.unwrap_or_default(),
-            )));
+            return Ok(Admitted::Notification(Notification::new(method, params.unwrap_or_default())));
         }
     };
     match request(headers, method, params, capabilities, serves, limits) {
         Ok((request, mut meta)) => {
             trace_context::or_headers(&mut meta, headers);
             let mirrored_params = mirrored_params(headers, &request);
-            Ok(Admitted::Request(Box::new(AdmittedRequest {
-                id,
-                request,
-                meta,
-                mirrored_params,
-            })))
+            Ok(Admitted::Request(Box::new(AdmittedRequest { id, request, meta, mirrored_params })))
         }
         Err(refusal) => Err(refusal.with_id(id)),
     }
@@ -151,11 +139,7 @@ fn request(
     let known = methods::check(&method, capabilities, serves)?;
     let mut params = params.unwrap_or_default();
     let Some(known) = known else {
-        let meta = params
-            .get("_meta")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
+        let meta = params.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
         let meta = request_meta::read(meta, limits.token)?;
         return Ok((Request::Custom { method, params }, meta));
     };
@@ -171,9 +155,7 @@ fn request(
 
 /// Step 4. A client of an earlier revision is told which one would do (VER-10).
 fn no_handshake(params: Option<&Map<String, Value>>) -> Refusal {
-    let requested = params
-        .and_then(|params| params.get("protocolVersion"))
-        .and_then(Value::as_str);
+    let requested = params.and_then(|params| params.get("protocolVersion")).and_then(Value::as_str);
     Refusal::no_handshake(requested.unwrap_or_default())
 }
 
@@ -213,24 +195,16 @@ mod tests {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
-            let mut headers = vec![
-                ("MCP-Protocol-Version", "2026-07-28".to_owned()),
-                ("Mcp-Method", method.to_owned()),
-            ];
+            let mut headers =
+                vec![("MCP-Protocol-Version", "2026-07-28".to_owned()), ("Mcp-Method", method.to_owned())];
             if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
                 headers.push(("Mcp-Name", name.to_owned()));
             }
-            Self {
-                headers,
-                body: json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }),
-            }
+            Self { headers, body: json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }) }
         }
 
         fn call() -> Self {
-            Self::new(
-                "tools/call",
-                json!({ "name": "echo", "arguments": { "text": "hi" } }),
-            )
+            Self::new("tools/call", json!({ "name": "echo", "arguments": { "text": "hi" } }))
         }
 
         fn header(mut self, name: &'static str, value: &str) -> Self {
@@ -250,34 +224,18 @@ mod tests {
         }
 
         fn without_meta(mut self, key: &str) -> Self {
-            self.body["params"]["_meta"]
-                .as_object_mut()
-                .unwrap()
-                .remove(key)
-                .unwrap();
+            self.body["params"]["_meta"].as_object_mut().unwrap().remove(key).unwrap();
             self
         }
 
         fn send(&self) -> Result<Admitted, Refusal> {
             let mut headers = HeaderMap::new();
             for (name, value) in &self.headers {
-                headers.append(
-                    HeaderName::try_from(*name).unwrap(),
-                    HeaderValue::try_from(value).unwrap(),
-                );
+                headers.append(HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(value).unwrap());
             }
-            let capabilities = ServerCapabilities::new()
-                .tools(true)
-                .resources(false, false)
-                .prompts(false);
+            let capabilities = ServerCapabilities::new().tools(true).resources(false, false).prompts(false);
             let serves = |method: &str| method == "com.example/sum";
-            body(
-                &headers,
-                self.body.to_string().as_bytes(),
-                &capabilities,
-                &serves,
-                &Limits::default(),
-            )
+            body(&headers, self.body.to_string().as_bytes(), &capabilities, &serves, &Limits::default())
         }
 
         fn admitted(&self) -> AdmittedRequest {
@@ -303,10 +261,7 @@ mod tests {
     fn a_request_in_order_is_admitted() {
         let request = Post::call().admitted();
         assert_eq!(request.id, RequestId::from(7));
-        assert_eq!(
-            (request.request.method(), request.request.name()),
-            ("tools/call", Some("echo"))
-        );
+        assert_eq!((request.request.method(), request.request.name()), ("tools/call", Some("echo")));
         assert_eq!(request.meta.protocol_version, "2026-07-28");
         for (method, params) in [
             ("server/discover", json!({})),
@@ -324,39 +279,22 @@ mod tests {
         let mut post = Post::call().without_header("MCP-Protocol-Version");
         post.body.as_object_mut().unwrap().remove("jsonrpc").unwrap();
         assert_eq!(post.refused(), (400, -32600));
-        let refusal = body(
-            &HeaderMap::new(),
-            b"{",
-            &ServerCapabilities::new(),
-            &|_| false,
-            &Limits::default(),
-        );
+        let refusal =
+            body(&HeaderMap::new(), b"{", &ServerCapabilities::new(), &|_| false, &Limits::default());
         let refusal = refusal.unwrap_err();
-        assert_eq!(
-            (refusal.status.as_u16(), refusal.error.code, refusal.id),
-            (400, -32700, None)
-        );
+        assert_eq!((refusal.status.as_u16(), refusal.error.code, refusal.id), (400, -32700, None));
     }
 
     #[test]
     fn step_4_ver_10_initialize_learns_which_version_would_do() {
-        let mut post = Post::new(
-            "initialize",
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {} }),
-        );
+        let mut post =
+            Post::new("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
         post.headers.clear();
-        post.body["params"]
-            .as_object_mut()
-            .unwrap()
-            .remove("_meta")
-            .unwrap();
+        post.body["params"].as_object_mut().unwrap().remove("_meta").unwrap();
         assert_eq!(post.refused(), (400, -32022));
         let error = post.send().unwrap_err().error;
         assert!(error.message.contains("2026-07-28"));
-        assert_eq!(
-            error.data,
-            Some(json!({ "supported": ["2026-07-28"], "requested": "2025-11-25" }))
-        );
+        assert_eq!(error.data, Some(json!({ "supported": ["2026-07-28"], "requested": "2025-11-25" })));
     }
 
     #[test]
@@ -376,13 +314,8 @@ mod tests {
             let mut post = Post::new("x", json!({}));
             post.headers.clear();
             post.body = json!({ "jsonrpc": "2.0", "method": method, "params": params });
-            let Ok(Admitted::Notification(notification)) = post.send() else {
-                panic!("{method}")
-            };
-            assert_eq!(
-                (&*notification.method, Value::Object(notification.params)),
-                (method, params)
-            );
+            let Ok(Admitted::Notification(notification)) = post.send() else { panic!("{method}") };
+            assert_eq!((&*notification.method, Value::Object(notification.params)), (method, params));
         }
     }
 
@@ -398,13 +331,8 @@ mod tests {
     #[test]
     fn step_7_comes_before_step_8() {
         assert_eq!(Post::call().without_meta(VERSION_KEY).refused(), (400, -32602));
-        assert_eq!(
-            Post::call().without_meta(CAPABILITIES_KEY).refused(),
-            (400, -32602)
-        );
-        let legacy = Post::call()
-            .without_meta(VERSION_KEY)
-            .header("MCP-Protocol-Version", "2025-11-25");
+        assert_eq!(Post::call().without_meta(CAPABILITIES_KEY).refused(), (400, -32602));
+        let legacy = Post::call().without_meta(VERSION_KEY).header("MCP-Protocol-Version", "2025-11-25");
         assert_eq!(legacy.refused(), (400, -32602));
     }
 
@@ -412,45 +340,28 @@ mod tests {
     fn step_8_comes_before_step_9() {
         let post = Post::call().set(VERSION, json!("v999.0.0"));
         assert_eq!(post.refused(), (400, -32020));
-        assert_eq!(
-            post.header("MCP-Protocol-Version", "v999.0.0").refused(),
-            (400, -32022)
-        );
+        assert_eq!(post.header("MCP-Protocol-Version", "v999.0.0").refused(), (400, -32022));
     }
 
     #[test]
     fn step_9_comes_before_step_10() {
-        let post = Post::call()
-            .set(VERSION, json!("2025-11-25"))
-            .header("MCP-Protocol-Version", "2025-11-25");
+        let post =
+            Post::call().set(VERSION, json!("2025-11-25")).header("MCP-Protocol-Version", "2025-11-25");
         assert_eq!(post.without_header("Mcp-Method").refused(), (400, -32022));
     }
 
     #[test]
     fn step_10_comes_before_step_11() {
         assert_eq!(Post::call().without_header("Mcp-Method").refused(), (400, -32020));
-        assert_eq!(
-            Post::call().header("Mcp-Method", "tools/list").refused(),
-            (400, -32020)
-        );
-        assert_eq!(
-            Post::new("foo/bar", json!({}))
-                .without_header("Mcp-Method")
-                .refused(),
-            (400, -32020)
-        );
+        assert_eq!(Post::call().header("Mcp-Method", "tools/list").refused(), (400, -32020));
+        assert_eq!(Post::new("foo/bar", json!({})).without_header("Mcp-Method").refused(), (400, -32020));
     }
 
     #[test]
     fn step_11_comes_before_the_parameters() {
-        for method in [
-            "resources/subscribe",
-            "ping",
-            "logging/setLevel",
-            "foo/bar",
-            "completion/complete",
-            "tasks/get",
-        ] {
+        for method in
+            ["resources/subscribe", "ping", "logging/setLevel", "foo/bar", "completion/complete", "tasks/get"]
+        {
             assert_eq!(Post::new(method, json!({})).refused(), (404, -32601), "{method}");
         }
     }
@@ -468,18 +379,13 @@ mod tests {
         let mut post = Post::call();
         post.body["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("loud");
         assert_eq!(post.refused(), (200, -32602));
-        assert_eq!(
-            Post::call().set("/params/name", json!(7)).refused(),
-            (200, -32602)
-        );
+        assert_eq!(Post::call().set("/params/name", json!(7)).refused(), (200, -32602));
     }
 
     #[test]
     fn a_method_of_the_handler_has_all_its_parameters() {
         let request = Post::new("com.example/sum", json!({ "a": 1 })).admitted();
-        let Request::Custom { method, params } = request.request else {
-            panic!("{:?}", request.request)
-        };
+        let Request::Custom { method, params } = request.request else { panic!("{:?}", request.request) };
         assert_eq!(
             (&*method, &params["a"], params["_meta"].is_object()),
             ("com.example/sum", &json!(1), true)
@@ -490,14 +396,9 @@ mod tests {
     #[test]
     fn xhdr_22_params_are_mirrored_for_tool_calls_only() {
         let mirror = |post: Post| {
-            let post = post
-                .header("Mcp-Param-Region", " eu ")
-                .header("Mcp-Param-Method", "=?base64?eA==?=");
+            let post = post.header("Mcp-Param-Region", " eu ").header("Mcp-Param-Method", "=?base64?eA==?=");
             let mirrored = post.admitted().mirrored_params;
-            mirrored
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect::<Vec<_>>()
+            mirrored.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
         };
         let mut mirrored = mirror(Post::call());
         mirrored.sort();
@@ -508,26 +409,13 @@ mod tests {
     #[test]
     fn the_limits_reach_their_rules() {
         let long = "c".repeat(8193);
-        assert_eq!(
-            Post::new("tools/list", json!({ "cursor": &long })).refused(),
-            (200, -32602)
-        );
+        assert_eq!(Post::new("tools/list", json!({ "cursor": &long })).refused(), (200, -32602));
         let mut post = Post::call();
         post.body["params"]["_meta"]["progressToken"] = json!(long);
         assert_eq!(post.refused(), (200, -32602));
-        assert_eq!(
-            Post::call()
-                .set("/id", json!("x".repeat(300)))
-                .send()
-                .unwrap_err()
-                .id,
-            None
-        );
+        assert_eq!(Post::call().set("/id", json!("x".repeat(300))).send().unwrap_err().id, None);
         let deep = (0..70).fold(json!(1), |value, _| json!([value]));
-        assert_eq!(
-            Post::call().set("/params/arguments/text", deep).refused(),
-            (400, -32600)
-        );
+        assert_eq!(Post::call().set("/params/arguments/text", deep).refused(), (400, -32600));
     }
 
     #[test]
@@ -545,11 +433,7 @@ mod tests {
         let check = |host, from| origin(&head(host, from), &HostPolicy::Loopback, &origins);
         assert!(check("localhost:3000", "http://localhost:5173").is_ok());
         assert!(
-            check("attacker.example", "http://attacker.example")
-                .unwrap_err()
-                .error
-                .message
-                .contains("host")
+            check("attacker.example", "http://attacker.example").unwrap_err().error.message.contains("host")
         );
         let refusal = check("localhost:3000", "http://attacker.example").unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.id), (403, None));
@@ -564,17 +448,8 @@ mod tests {
             }
             media_types(&headers).map_err(|refusal| refusal.status.as_u16())
         };
-        assert_eq!(
-            check(&[]),
-            Ok(Accepts {
-                json: true,
-                sse: true
-            })
-        );
-        assert_eq!(
-            check(&[("accept", "text/html"), ("content-type", "text/plain")]),
-            Err(406)
-        );
+        assert_eq!(check(&[]), Ok(Accepts { json: true, sse: true }));
+        assert_eq!(check(&[("accept", "text/html"), ("content-type", "text/plain")]), Err(406));
         assert_eq!(check(&[("content-type", "text/plain")]), Err(415));
     }
 }

@@ -87,11 +87,7 @@ impl Entry {
             Host::Name(name) => HostName::Name(name.to_ascii_lowercase().into()),
             Host::Ip(address) => HostName::Ip(address),
         };
-        Ok(Self {
-            scheme: origin.scheme.to_ascii_lowercase().into(),
-            host,
-            port: origin.port,
-        })
+        Ok(Self { scheme: origin.scheme.to_ascii_lowercase().into(), host, port: origin.port })
     }
 }
 
@@ -111,9 +107,7 @@ impl<'a> Origin<'a> {
             None => None,
         };
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         is_scheme.then_some(Self { scheme, host, port })
     }
 
@@ -144,9 +138,7 @@ pub(crate) fn check(headers: &HeaderMap, policy: &OriginPolicy) -> Result<(), Re
     if lines.next().is_some() {
         return Err(Refusal::origin("the header Origin comes more than once"));
     }
-    let origin = line
-        .to_str()
-        .map_err(|_| Refusal::origin("the header Origin is not an origin"))?;
+    let origin = line.to_str().map_err(|_| Refusal::origin("the header Origin is not an origin"))?;
     if policy.allows(origin) {
         return Ok(());
     }
@@ -165,9 +157,7 @@ mod tests {
     fn passes(origin: &str, policy: &OriginPolicy) -> bool {
         let mut headers = HeaderMap::new();
         headers.append(ORIGIN, HeaderValue::from_str(origin).unwrap());
-        check(&headers, policy)
-            .map_err(|refusal| assert_eq!(refusal.status.as_u16(), 403))
-            .is_ok()
+        check(&headers, policy).map_err(|refusal| assert_eq!(refusal.status.as_u16(), 403)).is_ok()
     }
 
     fn list(origins: &[&str]) -> Result<OriginPolicy, String> {
@@ -207,17 +197,9 @@ mod tests {
 
     #[test]
     fn f5_an_entry_with_a_port_matches_that_port() {
-        let policy = list(&[
-            "https://app.example.com:443",
-            "vscode-webview://abc",
-            "http://[::1]:5173",
-        ])
-        .unwrap();
-        for origin in [
-            "https://app.example.com",
-            "https://app.example.com:443",
-            "vscode-webview://abc",
-        ] {
+        let policy =
+            list(&["https://app.example.com:443", "vscode-webview://abc", "http://[::1]:5173"]).unwrap();
+        for origin in ["https://app.example.com", "https://app.example.com:443", "vscode-webview://abc"] {
             assert!(passes(origin, &policy), "{origin}");
         }
         assert!(passes("http://[0::1]:5173", &policy));
@@ -230,12 +212,7 @@ mod tests {
         for origin in ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3000"] {
             assert!(passes(origin, &policy), "{origin}");
         }
-        for origin in [
-            "http://attacker.example",
-            "tauri://localhost",
-            "null",
-            "http://0.0.0.0:3000",
-        ] {
+        for origin in ["http://attacker.example", "tauri://localhost", "null", "http://0.0.0.0:3000"] {
             assert!(!passes(origin, &policy), "{origin}");
         }
     }
@@ -256,14 +233,9 @@ mod tests {
 
     #[test]
     fn a_list_tells_what_is_wrong_with_it() {
-        for entry in [
-            "app.example.com",
-            "https://app.example.com/",
-            "https://",
-            "*",
-            "https://*.example.com",
-            "",
-        ] {
+        for entry in
+            ["app.example.com", "https://app.example.com/", "https://", "*", "https://*.example.com", ""]
+        {
             assert!(list(&[entry]).unwrap_err().contains("allowed_origins"), "{entry}");
         }
     }

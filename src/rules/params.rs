@@ -23,24 +23,19 @@ pub(crate) fn read(
     params: Map<String, Value>,
     longest_cursor: usize,
 ) -> Result<Request, Refusal> {
-    let mut params = Members {
-        path: "params",
-        members: params,
-    };
+    let mut params = Members { path: "params", members: params };
     Ok(match method {
         Method::Discover => Request::Discover,
-        Method::ListTools => Request::ListTools(ListToolsRequest {
-            cursor: params.cursor(longest_cursor)?,
-        }),
-        Method::ListResources => Request::ListResources(ListResourcesRequest {
-            cursor: params.cursor(longest_cursor)?,
-        }),
+        Method::ListTools => Request::ListTools(ListToolsRequest { cursor: params.cursor(longest_cursor)? }),
+        Method::ListResources => {
+            Request::ListResources(ListResourcesRequest { cursor: params.cursor(longest_cursor)? })
+        }
         Method::ListResourceTemplates => Request::ListResourceTemplates(ListResourceTemplatesRequest {
             cursor: params.cursor(longest_cursor)?,
         }),
-        Method::ListPrompts => Request::ListPrompts(ListPromptsRequest {
-            cursor: params.cursor(longest_cursor)?,
-        }),
+        Method::ListPrompts => {
+            Request::ListPrompts(ListPromptsRequest { cursor: params.cursor(longest_cursor)? })
+        }
         Method::CallTool => Request::CallTool(CallToolRequest {
             name: params.string("name")?,
             arguments: params.optional_object("arguments")?.unwrap_or_default(),
@@ -80,10 +75,7 @@ fn complete(mut params: Members) -> Result<CompleteRequest, Refusal> {
     let (name, value) = (argument.string("name")?, argument.string("value")?);
     let mut request = CompleteRequest::new(reference, name, value);
     if let Some(context) = params.optional_object("context")? {
-        let mut context = Members {
-            path: "params.context",
-            members: context,
-        };
+        let mut context = Members { path: "params.context", members: context };
         request.context = context.strings_by_name("arguments", "params.context.arguments")?;
     }
     Ok(request)
@@ -116,8 +108,7 @@ impl Members {
     }
 
     fn string(&mut self, name: &str) -> Result<String, Refusal> {
-        self.optional_string(name)?
-            .ok_or_else(|| self.wrong(name, None, "a string"))
+        self.optional_string(name)?.ok_or_else(|| self.wrong(name, None, "a string"))
     }
 
     fn optional_string(&mut self, name: &str) -> Result<Option<String>, Refusal> {
@@ -132,17 +123,13 @@ impl Members {
     fn cursor(&mut self, longest: usize) -> Result<Option<String>, Refusal> {
         let cursor = self.optional_string("cursor")?;
         if cursor.as_ref().is_some_and(|cursor| cursor.len() > longest) {
-            return Err(Refusal::invalid_params(format!(
-                "params.cursor is longer than {longest} bytes"
-            )));
+            return Err(Refusal::invalid_params(format!("params.cursor is longer than {longest} bytes")));
         }
         Ok(cursor)
     }
 
     fn object(&mut self, name: &str, path: &'static str) -> Result<Self, Refusal> {
-        let members = self
-            .optional_object(name)?
-            .ok_or_else(|| self.wrong(name, None, "an object"))?;
+        let members = self.optional_object(name)?.ok_or_else(|| self.wrong(name, None, "an object"))?;
         Ok(Self { path, members })
     }
 
@@ -220,10 +207,7 @@ mod tests {
         let Ok(Request::CallTool(call)) = read(Method::CallTool, json!({ "name": "t" })) else {
             panic!("refused")
         };
-        assert_eq!(
-            (&*call.name, call.arguments.len(), call.input_responses),
-            ("t", 0, None)
-        );
+        assert_eq!((&*call.name, call.arguments.len(), call.input_responses), ("t", 0, None));
     }
 
     #[test]
@@ -235,19 +219,13 @@ mod tests {
             (json!(7), "a number"),
         ] {
             let message = refused(Method::CallTool, json!({ "name": "t", "arguments": arguments }));
-            assert_eq!(
-                message,
-                format!("params.arguments is {found}; it has to be an object")
-            );
+            assert_eq!(message, format!("params.arguments is {found}; it has to be an object"));
         }
     }
 
     #[test]
     fn tool_12_a_call_names_a_tool() {
-        assert_eq!(
-            refused(Method::CallTool, json!({})),
-            "params.name is missing; it has to be a string"
-        );
+        assert_eq!(refused(Method::CallTool, json!({})), "params.name is missing; it has to be a string");
         assert!(refused(Method::CallTool, json!({ "name": ["t"] })).contains("an array"));
         // Names are case-sensitive (E9), and unknown members are ignored (BASE-28, TASK-32).
         assert!(refused(Method::CallTool, json!({ "Name": "t" })).contains("missing"));
@@ -258,9 +236,7 @@ mod tests {
     fn a_30_input_responses_stay_as_they_came() {
         let answers = json!({ "a": { "action": "accept" }, "b": 12345 });
         let params = json!({ "name": "t", "inputResponses": answers, "requestState": "s" });
-        let Ok(Request::CallTool(call)) = read(Method::CallTool, params) else {
-            panic!("refused")
-        };
+        let Ok(Request::CallTool(call)) = read(Method::CallTool, params) else { panic!("refused") };
         assert_eq!(Value::Object(call.input_responses.unwrap()), answers);
         assert_eq!(call.request_state.as_deref(), Some("s"));
     }
@@ -279,12 +255,9 @@ mod tests {
 
     #[test]
     fn page_01_cursors() {
-        for method in [
-            Method::ListTools,
-            Method::ListPrompts,
-            Method::ListResources,
-            Method::ListResourceTemplates,
-        ] {
+        for method in
+            [Method::ListTools, Method::ListPrompts, Method::ListResources, Method::ListResourceTemplates]
+        {
             assert!(read(method, json!({})).is_ok());
             assert!(read(method, json!({ "cursor": "" })).is_ok());
             assert!(refused(method, json!({ "cursor": null })).contains("params.cursor is null"));
@@ -299,17 +272,13 @@ mod tests {
 
     #[test]
     fn prm_12_arguments_of_a_prompt_are_strings() {
-        let Ok(Request::GetPrompt(get)) = read(
-            Method::GetPrompt,
-            json!({ "name": "p", "arguments": { "a": "b" } }),
-        ) else {
+        let Ok(Request::GetPrompt(get)) =
+            read(Method::GetPrompt, json!({ "name": "p", "arguments": { "a": "b" } }))
+        else {
             panic!("refused")
         };
         assert_eq!(get.arguments["a"], "b");
-        let message = refused(
-            Method::GetPrompt,
-            json!({ "name": "p", "arguments": { "a": "b", "n": 1 } }),
-        );
+        let message = refused(Method::GetPrompt, json!({ "name": "p", "arguments": { "a": "b", "n": 1 } }));
         assert_eq!(message, "params.arguments.n is a number; it has to be a string");
         assert!(read(Method::GetPrompt, json!({ "name": "p" })).is_ok());
         assert!(refused(Method::GetPrompt, json!({ "name": "p", "arguments": null })).contains("null"));
@@ -346,11 +315,7 @@ mod tests {
             ("/argument", json!([]), "params.argument is an array"),
             ("/argument/value", json!(null), "params.argument.value is null"),
             ("/context", json!(null), "params.context is null"),
-            (
-                "/context/arguments/b",
-                json!(1),
-                "params.context.arguments.b is a number",
-            ),
+            ("/context/arguments/b", json!(1), "params.context.arguments.b is a number"),
         ] {
             let mut params = params.clone();
             *params.pointer_mut(pointer).unwrap() = value;
@@ -384,10 +349,7 @@ mod tests {
 
         assert!(refused(Method::Listen, json!({})).contains("params.notifications is missing"));
         for (filter, fault) in [
-            (
-                json!({ "toolsListChanged": "yes" }),
-                "params.notifications.toolsListChanged is a string",
-            ),
+            (json!({ "toolsListChanged": "yes" }), "params.notifications.toolsListChanged is a string"),
             (
                 json!({ "resourceSubscriptions": "a" }),
                 "params.notifications.resourceSubscriptions is a string",
@@ -406,9 +368,6 @@ mod tests {
 
     #[test]
     fn disc_07_discover_takes_nothing() {
-        assert_eq!(
-            read(Method::Discover, json!({ "anything": 1 })).unwrap(),
-            Request::Discover
-        );
+        assert_eq!(read(Method::Discover, json!({ "anything": 1 })).unwrap(), Request::Discover);
     }
 }

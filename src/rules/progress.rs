@@ -43,10 +43,7 @@ mod tests {
 
     #[test]
     fn prog_04_each_value_is_above_the_last() {
-        assert_eq!(
-            taken(&[0.0, 0.0, 0.5, 0.4, 0.5, 1.0]),
-            [true, false, true, false, false, true]
-        );
+        assert_eq!(taken(&[0.0, 0.0, 0.5, 0.4, 0.5, 1.0]), [true, false, true, false, false, true]);
     }
 
     #[test]
@@ -67,10 +64,7 @@ mod tests {
         let (mut progress, start) = (Progress::new(2), Instant::now());
         let mut step =
             |value, seconds| progress.advance(value, Some(100.0), start + Duration::from_secs(seconds));
-        assert_eq!(
-            [step(1.0, 0), step(2.0, 0), step(3.0, 0), step(4.0, 0)],
-            [true, true, false, false]
-        );
+        assert_eq!([step(1.0, 0), step(2.0, 0), step(3.0, 0), step(4.0, 0)], [true, true, false, false]);
         // What was dropped was never said, so the next value may be any above the last one that was.
         assert!(step(2.5, 1));
         assert!(!step(2.5, 2));

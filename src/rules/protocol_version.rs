@@ -27,11 +27,7 @@ pub(crate) fn check(header: &str, in_meta: &str) -> Result<(), Refusal> {
     if header != in_meta {
         return Err(Refusal::header_differs(NAME, header, in_meta));
     }
-    if SUPPORTED_VERSIONS.contains(&in_meta) {
-        Ok(())
-    } else {
-        Err(Refusal::unsupported_version(in_meta))
-    }
+    if SUPPORTED_VERSIONS.contains(&in_meta) { Ok(()) } else { Err(Refusal::unsupported_version(in_meta)) }
 }
 
 #[cfg(test)]
@@ -60,10 +56,7 @@ mod tests {
     #[test]
     fn a_09_modern_metadata_cannot_select_a_legacy_revision() {
         let refusal = check("2025-11-25", "2025-11-25").unwrap_err();
-        assert_eq!(
-            refusal.error.data.unwrap()["supported"],
-            serde_json::json!(["2026-07-28"])
-        );
+        assert_eq!(refusal.error.data.unwrap()["supported"], serde_json::json!(["2026-07-28"]));
     }
 
     #[test]

@@ -15,11 +15,7 @@ pub(crate) struct Rate {
 impl Rate {
     pub(crate) fn new(per_second: u32) -> Self {
         let per_second = f64::from(per_second);
-        Self {
-            per_second,
-            left: per_second,
-            at: None,
-        }
+        Self { per_second, left: per_second, at: None }
     }
 
     /// Takes the right to report once. False if there is none left now.

@@ -77,17 +77,11 @@ mod tests {
 
     fn all() -> Vec<(&'static str, ResultBody)> {
         vec![
-            (
-                "server/discover",
-                DiscoverResult::new(ServerCapabilities::new()).into(),
-            ),
+            ("server/discover", DiscoverResult::new(ServerCapabilities::new()).into()),
             ("tools/list", ListToolsResult::new(Vec::new()).into()),
             ("tools/call", CallToolResult::text("x").into()),
             ("resources/list", ListResourcesResult::new(vec![]).into()),
-            (
-                "resources/templates/list",
-                ListResourceTemplatesResult::new(vec![]).into(),
-            ),
+            ("resources/templates/list", ListResourceTemplatesResult::new(vec![]).into()),
             ("resources/read", ReadResourceResult::new(vec![]).into()),
             ("prompts/list", ListPromptsResult::new(vec![]).into()),
             ("prompts/get", GetPromptResult::new(vec![]).into()),
@@ -97,10 +91,8 @@ mod tests {
     }
 
     fn question() -> InputRequiredResult {
-        InputRequiredResult::new().ask(
-            "name",
-            InputRequest::form("Who are you?", json!({ "type": "object" })),
-        )
+        InputRequiredResult::new()
+            .ask("name", InputRequest::form("Who are you?", json!({ "type": "object" })))
     }
 
     #[test]
@@ -133,13 +125,7 @@ mod tests {
     #[test]
     fn mrtr_04_a_question_or_a_state() {
         assert!(fits("tools/call", &InputRequiredResult::new().into()).is_err());
-        assert!(
-            fits(
-                "tools/call",
-                &InputRequiredResult::new().request_state("s").into()
-            )
-            .is_ok()
-        );
+        assert!(fits("tools/call", &InputRequiredResult::new().request_state("s").into()).is_ok());
     }
 
     #[test]
@@ -156,13 +142,8 @@ mod tests {
             assert_eq!(fits("tools/call", &result.into()).is_ok(), is_fine, "{value}");
         }
         assert!(
-            fits(
-                "tools/call",
-                &InputRequiredResult::new()
-                    .ask("roots", InputRequest::roots())
-                    .into()
-            )
-            .is_ok()
+            fits("tools/call", &InputRequiredResult::new().ask("roots", InputRequest::roots()).into())
+                .is_ok()
         );
     }
 

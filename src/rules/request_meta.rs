@@ -45,28 +45,18 @@ fn required(key: &str, kind: &str) -> Refusal {
 /// `-32602` for a log level or a progress token that is none.
 pub(crate) fn read(entries: Map<String, Value>, longest_token: usize) -> Result<RequestMeta, Refusal> {
     let log_level = entries.get(keys::LOG_LEVEL).map(log_level).transpose()?;
-    let progress_token = entries
-        .get(keys::PROGRESS_TOKEN)
-        .map(|token| progress_token(token, longest_token));
+    let progress_token = entries.get(keys::PROGRESS_TOKEN).map(|token| progress_token(token, longest_token));
     let progress_token = progress_token.transpose()?;
     let text = |key, is_valid: fn(&str) -> bool| {
-        entries
-            .get(key)
-            .and_then(Value::as_str)
-            .filter(|text| is_valid(text))
-            .map(str::to_owned)
+        entries.get(key).and_then(Value::as_str).filter(|text| is_valid(text)).map(str::to_owned)
     };
     let traceparent = text(keys::TRACEPARENT, trace_context::is_traceparent);
     // Without its parent, the state of a trace belongs to nothing.
-    let tracestate = traceparent
-        .as_ref()
-        .and_then(|_| text(keys::TRACESTATE, trace_context::is_tracestate));
+    let tracestate = traceparent.as_ref().and_then(|_| text(keys::TRACESTATE, trace_context::is_tracestate));
     let capabilities = entries.get(keys::CLIENT_CAPABILITIES).and_then(Value::as_object);
     Ok(RequestMeta {
         protocol_version: text(keys::PROTOCOL_VERSION, |_| true).unwrap_or_default(),
-        client_info: entries
-            .get(keys::CLIENT_INFO)
-            .and_then(|info| Implementation::deserialize(info).ok()),
+        client_info: entries.get(keys::CLIENT_INFO).and_then(|info| Implementation::deserialize(info).ok()),
         client_capabilities: ClientCapabilities::from_map(capabilities.cloned().unwrap_or_default()),
         log_level,
         progress_token,
@@ -142,11 +132,7 @@ mod tests {
             json!({ "_meta": { VERSION: "2026-07-28", CAPABILITIES: null } }),
         ] {
             let refusal = version(Some(&object(params.clone()))).unwrap_err();
-            assert_eq!(
-                (refusal.status.as_u16(), refusal.error.code),
-                (400, -32602),
-                "{params}"
-            );
+            assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602), "{params}");
         }
         assert_eq!(version(None).unwrap_err().error.code, -32602);
         let params = object(json!({ "_meta": meta(json!({})) }));
@@ -159,10 +145,7 @@ mod tests {
         let info =
             json!({ "io.modelcontextprotocol/clientInfo": { "name": "c", "version": "1", "hologram": [] } });
         assert_eq!(read(info).client_info, Some(Implementation::new("c", "1")));
-        assert_eq!(
-            read(json!({ "io.modelcontextprotocol/clientInfo": { "name": 7 } })).client_info,
-            None
-        );
+        assert_eq!(read(json!({ "io.modelcontextprotocol/clientInfo": { "name": 7 } })).client_info, None);
     }
 
     #[test]
@@ -173,10 +156,7 @@ mod tests {
             "future": 7,
         });
         let meta = read(json!({ CAPABILITIES: declared.clone() }));
-        assert_eq!(
-            &Value::Object(meta.client_capabilities.as_map().clone()),
-            &declared
-        );
+        assert_eq!(&Value::Object(meta.client_capabilities.as_map().clone()), &declared);
         assert!(meta.client_capabilities.elicitation_form());
         assert_eq!(meta.entries[CAPABILITIES], declared);
     }
@@ -192,14 +172,8 @@ mod tests {
 
     #[test]
     fn prog_03_and_h1_a_token_keeps_its_type() {
-        for token in [
-            json!(0),
-            json!(""),
-            json!("7"),
-            json!(7),
-            json!(-1),
-            json!(9_007_199_254_740_993_u64),
-        ] {
+        for token in [json!(0), json!(""), json!("7"), json!(7), json!(-1), json!(9_007_199_254_740_993_u64)]
+        {
             let read = read(json!({ "progressToken": token })).progress_token;
             assert_eq!(serde_json::to_value(read.unwrap()).unwrap(), token);
         }
@@ -209,14 +183,7 @@ mod tests {
     #[test]
     fn prog_03_and_j9_other_tokens_are_refused() {
         let large: Value = serde_json::from_str("18446744073709551616").unwrap();
-        for token in [
-            json!(1.5),
-            json!(null),
-            json!(true),
-            json!({}),
-            large,
-            json!("x".repeat(8193)),
-        ] {
+        for token in [json!(1.5), json!(null), json!(true), json!({}), large, json!("x".repeat(8193))] {
             refused(json!({ "progressToken": token }));
         }
     }
@@ -226,25 +193,17 @@ mod tests {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let meta = read(json!({ "traceparent": parent, "tracestate": "a=b", "baggage": "k=v" }));
         assert_eq!(meta.traceparent.as_deref(), Some(parent));
-        assert_eq!(
-            (meta.tracestate.as_deref(), meta.baggage.as_deref()),
-            (Some("a=b"), Some("k=v"))
-        );
+        assert_eq!((meta.tracestate.as_deref(), meta.baggage.as_deref()), (Some("a=b"), Some("k=v")));
 
         let meta = read(json!({ "traceparent": "00-x", "tracestate": "a=b", "baggage": 7 }));
-        assert_eq!(
-            (meta.traceparent, meta.tracestate, meta.baggage),
-            (None, None, None)
-        );
+        assert_eq!((meta.traceparent, meta.tracestate, meta.baggage), (None, None, None));
         assert_eq!(meta.entries["traceparent"], "00-x");
     }
 
     #[test]
     fn ver_07_the_version_in_meta_makes_a_request_modern() {
         assert!(is_modern(Some(&object(json!({ "_meta": { VERSION: 7 } })))));
-        assert!(!is_modern(Some(&object(
-            json!({ "_meta": {}, "protocolVersion": "2025-11-25" })
-        ))));
+        assert!(!is_modern(Some(&object(json!({ "_meta": {}, "protocolVersion": "2025-11-25" })))));
         assert!(!is_modern(None));
     }
 }

@@ -25,9 +25,7 @@ pub(crate) fn narrowed(
     filter.tools_list_changed &= asked.tools_list_changed;
     filter.prompts_list_changed &= asked.prompts_list_changed;
     filter.resources_list_changed &= asked.resources_list_changed;
-    filter
-        .resource_subscriptions
-        .retain(|uri| asked.resource_subscriptions.contains(uri));
+    filter.resource_subscriptions.retain(|uri| asked.resource_subscriptions.contains(uri));
     filter.task_ids.retain(|id| asked.task_ids.contains(id));
     let widened = filter != granted;
     (filter, widened)
@@ -61,25 +59,15 @@ mod tests {
 
     #[test]
     fn sub_06_kinds_that_are_not_offered_are_left_out() {
-        let asked = SubscriptionFilter::new()
-            .tools()
-            .prompts()
-            .resources()
-            .resource("file:///a");
+        let asked = SubscriptionFilter::new().tools().prompts().resources().resource("file:///a");
         let capabilities = ServerCapabilities::new().tools(true).resources(false, true);
-        assert_eq!(
-            offered(&asked, &capabilities),
-            SubscriptionFilter::new().tools().resource("file:///a")
-        );
+        assert_eq!(offered(&asked, &capabilities), SubscriptionFilter::new().tools().resource("file:///a"));
         assert!(offered(&asked, &ServerCapabilities::new()).is_empty());
     }
 
     #[test]
     fn a_filter_may_only_be_narrowed() {
-        let asked = SubscriptionFilter::new()
-            .tools()
-            .resource("file:///a")
-            .resource("file:///b");
+        let asked = SubscriptionFilter::new().tools().resource("file:///a").resource("file:///b");
         let narrower = SubscriptionFilter::new().resource("file:///b");
         assert_eq!(narrowed(&asked, narrower.clone()), (narrower, false));
         let wider = SubscriptionFilter::new().tools().prompts().resource("file:///c");
@@ -88,9 +76,7 @@ mod tests {
 
     #[test]
     fn sub_12_a_part_of_a_named_resource_is_covered_and_a_longer_name_is_not() {
-        let filter = SubscriptionFilter::new()
-            .resource("file:///a")
-            .resource("db://x/");
+        let filter = SubscriptionFilter::new().resource("file:///a").resource("db://x/");
         for (uri, covered) in [
             ("file:///a", true),
             ("file:///a/b", true),

@@ -17,9 +17,9 @@ const LONGEST_WITH_PREFIX: usize = 45;
 pub(crate) fn check(name: &str) -> Result<(), String> {
     match name.chars().count() {
         0 => Err("the name is empty; a tool name has 1 to 128 characters".to_owned()),
-        length if length > LONGEST => Err(format!(
-            "the name has {length} characters; a tool name has 1 to 128"
-        )),
+        length if length > LONGEST => {
+            Err(format!("the name has {length} characters; a tool name has 1 to 128"))
+        }
         _ => Ok(()),
     }
 }
@@ -27,10 +27,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
 /// Why some clients will refuse a name that passed [`check`].
 pub(crate) fn warning(name: &str) -> Option<String> {
     let is_common = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-    if let Some(found) = name
-        .chars()
-        .find(|&character| !is_common(character) && character != '.')
-    {
+    if let Some(found) = name.chars().find(|&character| !is_common(character) && character != '.') {
         let found = found.escape_debug();
         return Some(format!(
             "the name holds `{found}`; tool names are made of letters, digits, `_`, `-` and `.`"

@@ -30,9 +30,7 @@ pub(crate) fn or_headers(meta: &mut RequestMeta, headers: &HeaderMap) {
 /// The lines of a header that is a list, as one.
 fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines: Option<Vec<&str>> = headers.get_all(name).iter().map(readable).collect();
-    lines
-        .filter(|lines| !lines.is_empty())
-        .map(|lines| lines.join(","))
+    lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join(","))
 }
 
 /// Whether a `traceparent` is well formed: `00-<32 hex>-<16 hex>-<2 hex>`, ids not all zero. Later versions may be longer.
@@ -51,17 +49,11 @@ pub(crate) fn is_traceparent(value: &str) -> bool {
 /// Whether a `tracestate` is well formed: at most 32 members `key=value`.
 pub(crate) fn is_tracestate(value: &str) -> bool {
     let mut members = 0;
-    value
-        .split(',')
-        .map(trim)
-        .filter(|member| !member.is_empty())
-        .all(|member| {
-            members += 1;
-            members <= MEMBERS
-                && member
-                    .split_once('=')
-                    .is_some_and(|(key, value)| is_key(key) && is_state(value))
-        })
+    value.split(',').map(trim).filter(|member| !member.is_empty()).all(|member| {
+        members += 1;
+        members <= MEMBERS
+            && member.split_once('=').is_some_and(|(key, value)| is_key(key) && is_state(value))
+    })
 }
 
 /// Whether a `baggage` is well formed: members `key=value`, each with optional `;properties`, 8 KiB in all.
@@ -121,24 +113,18 @@ fn is_key(key: &str) -> bool {
 /// A value of `tracestate`: printable, without comma and equals sign.
 fn is_state(value: &str) -> bool {
     (1..=256).contains(&value.len())
-        && value
-            .bytes()
-            .all(|byte| matches!(byte, 0x20..=0x7e) && byte != b',' && byte != b'=')
+        && value.bytes().all(|byte| matches!(byte, 0x20..=0x7e) && byte != b',' && byte != b'=')
 }
 
 /// A token of RFC 9110.
 fn is_token(text: &str) -> bool {
     !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// A value of `baggage`: percent-encoded text.
 fn is_baggage_value(value: &str) -> bool {
-    value
-        .bytes()
-        .all(|byte| matches!(byte, 0x21 | 0x23..=0x2b | 0x2d..=0x3a | 0x3c..=0x5b | 0x5d..=0x7e))
+    value.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x2b | 0x2d..=0x3a | 0x3c..=0x5b | 0x5d..=0x7e))
 }
 
 #[cfg(test)]
@@ -165,23 +151,13 @@ mod tests {
 
     #[test]
     fn m1_headers_say_what_meta_does_not() {
-        let lines = [
-            ("traceparent", IN_HEADER),
-            ("tracestate", "a=b"),
-            ("baggage", "k=v"),
-        ];
+        let lines = [("traceparent", IN_HEADER), ("tracestate", "a=b"), ("baggage", "k=v")];
         assert_eq!(
             with_headers(RequestMeta::default(), &lines),
             own([Some(IN_HEADER), Some("a=b"), Some("k=v")])
         );
-        let meta = RequestMeta {
-            traceparent: Some(IN_META.to_owned()),
-            ..RequestMeta::default()
-        };
-        assert_eq!(
-            with_headers(meta, &lines),
-            own([Some(IN_META), None, Some("k=v")])
-        );
+        let meta = RequestMeta { traceparent: Some(IN_META.to_owned()), ..RequestMeta::default() };
+        assert_eq!(with_headers(meta, &lines), own([Some(IN_META), None, Some("k=v")]));
     }
 
     #[test]
@@ -192,11 +168,7 @@ mod tests {
             "00-2222",
         ] {
             let lines = [("traceparent", parent), ("tracestate", "a=b"), ("baggage", "x")];
-            assert_eq!(
-                with_headers(RequestMeta::default(), &lines),
-                own([None; 3]),
-                "{parent}"
-            );
+            assert_eq!(with_headers(RequestMeta::default(), &lines), own([None; 3]), "{parent}");
         }
         let twice = [("traceparent", IN_HEADER), ("traceparent", IN_HEADER)];
         assert_eq!(with_headers(RequestMeta::default(), &twice), own([None; 3]));
@@ -205,10 +177,7 @@ mod tests {
     #[test]
     fn lists_may_come_on_several_lines() {
         let lines = [("baggage", "a=1"), ("baggage", "b=2")];
-        assert_eq!(
-            with_headers(RequestMeta::default(), &lines),
-            own([None, None, Some("a=1,b=2")])
-        );
+        assert_eq!(with_headers(RequestMeta::default(), &lines), own([None, None, Some("a=1,b=2")]));
     }
 
     #[test]
@@ -244,39 +213,17 @@ mod tests {
         ] {
             assert!(is_tracestate(good), "{good}");
         }
-        for bad in [
-            "a",
-            "A=b",
-            "=b",
-            "a=",
-            "a=b=c",
-            "ü=b",
-            "a@1=b",
-            &format!("{},z=v", full.join(",")),
-        ] {
+        for bad in ["a", "A=b", "=b", "a=", "a=b=c", "ü=b", "a@1=b", &format!("{},z=v", full.join(","))] {
             assert!(!is_tracestate(bad), "{bad}");
         }
     }
 
     #[test]
     fn meta_15_baggage() {
-        for good in [
-            "userId=alice,serverNode=DF%2028,isProduction=false",
-            "k=v;p1;p2=x , a = ",
-            "k=a=b",
-        ] {
+        for good in ["userId=alice,serverNode=DF%2028,isProduction=false", "k=v;p1;p2=x , a = ", "k=a=b"] {
             assert!(is_baggage(good), "{good}");
         }
-        for bad in [
-            "",
-            "k",
-            "k=a b",
-            "k=\"v\"",
-            "k=v,",
-            "ü=v",
-            "k=v;",
-            &format!("k={}", "v".repeat(8192)),
-        ] {
+        for bad in ["", "k", "k=a b", "k=\"v\"", "k=v,", "ü=v", "k=v;", &format!("k={}", "v".repeat(8192))] {
             assert!(!is_baggage(bad), "{bad}");
         }
     }

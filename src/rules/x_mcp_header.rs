@@ -34,11 +34,7 @@ pub(crate) struct Mirrored {
 pub(crate) fn read(schema: &Value) -> Result<Vec<Mirrored>, Vec<String>> {
     let mut found = Found::default();
     found.visit(schema, &mut Vec::new(), true);
-    if found.faults.is_empty() {
-        Ok(found.mirrored)
-    } else {
-        Err(found.faults)
-    }
+    if found.faults.is_empty() { Ok(found.mirrored) } else { Err(found.faults) }
 }
 
 /// The headers of a call against its arguments (section 27, step 15). Without headers there is nothing to check.
@@ -54,9 +50,7 @@ pub(crate) fn check(
     if !sent.have_headers() {
         return Ok(());
     }
-    mirrored
-        .iter()
-        .try_for_each(|parameter| parameter.check(sent, parameter.argument(arguments)))
+    mirrored.iter().try_for_each(|parameter| parameter.check(sent, parameter.argument(arguments)))
 }
 
 impl Mirrored {
@@ -68,17 +62,13 @@ impl Mirrored {
     /// The argument at exactly this path; `null` is as good as absent (XHDR-14).
     fn argument<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a Value> {
         let (first, rest) = self.path.split_first()?;
-        let argument = rest
-            .iter()
-            .try_fold(arguments.get(&**first)?, |inner, key| inner.get(&**key))?;
+        let argument = rest.iter().try_fold(arguments.get(&**first)?, |inner, key| inner.get(&**key))?;
         (!argument.is_null()).then_some(argument)
     }
 
     fn check(&self, sent: &MirroredParams, argument: Option<&Value>) -> Result<(), Refusal> {
         let header = format!("{PREFIX}{}", self.name);
-        let mut lines = sent
-            .iter()
-            .filter(|(name, _)| name.eq_ignore_ascii_case(&self.name));
+        let mut lines = sent.iter().filter(|(name, _)| name.eq_ignore_ascii_case(&self.name));
         let line = lines.next().map(|(_, value)| value);
         if lines.next().is_some() {
             return Err(Refusal::header_repeated(&header));
@@ -143,11 +133,7 @@ fn whole_text(text: &str) -> Option<i64> {
     let unsigned = digits.strip_prefix('-').unwrap_or(digits);
     let is_number = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
     let is_whole = !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
-    if is_number && is_whole {
-        digits.parse().ok()
-    } else {
-        None
-    }
+    if is_number && is_whole { digits.parse().ok() } else { None }
 }
 
 #[derive(Default)]
@@ -163,11 +149,7 @@ impl Found {
         if let Some(name) = members.get(MARK)
             && let Err(fault) = self.mark(name, members, path, chain)
         {
-            let place = if path.is_empty() {
-                "the root".to_owned()
-            } else {
-                format!("`{}`", path.join("."))
-            };
+            let place = if path.is_empty() { "the root".to_owned() } else { format!("`{}`", path.join(".")) };
             self.faults.push(format!("`{MARK}` at {place}: {fault}"));
         }
         for (keyword, value) in members {
@@ -207,9 +189,7 @@ impl Found {
         if !chain || path.is_empty() {
             return Err("only a property that `properties` alone lead to can be mirrored".to_owned());
         }
-        let name = name
-            .as_str()
-            .ok_or_else(|| format!("the name is {name}, no string"))?;
+        let name = name.as_str().ok_or_else(|| format!("the name is {name}, no string"))?;
         if name.is_empty() || !name.bytes().all(is_tchar) {
             let shown = Shown(name);
             return Err(format!(
@@ -232,20 +212,15 @@ impl Found {
                 ));
             }
         }
-        let taken = self
-            .mirrored
-            .iter()
-            .find(|known| known.name.eq_ignore_ascii_case(name));
+        let taken = self.mirrored.iter().find(|known| known.name.eq_ignore_ascii_case(name));
         if let Some(taken) = taken {
             return Err(format!(
                 "the name `{name}` is taken by `{}`; names differ by more than case",
                 taken.path()
             ));
         }
-        self.mirrored.push(Mirrored {
-            path: path.iter().map(|key| Box::from(*key)).collect(),
-            name: name.into(),
-        });
+        self.mirrored
+            .push(Mirrored { path: path.iter().map(|key| Box::from(*key)).collect(), name: name.into() });
         Ok(())
     }
 }
@@ -273,27 +248,19 @@ mod tests {
     fn refused(schema: &Value, headers: &[(&str, &str)], arguments: Value) -> Option<i64> {
         let mut sent = MirroredParams::of_headers();
         headers.iter().for_each(|(name, value)| sent.push(name, value));
-        check(&read(schema).unwrap(), &sent, arguments.as_object().unwrap())
-            .err()
-            .map(|refusal| {
-                assert_eq!(refusal.status.as_u16(), 400);
-                refusal.error.code
-            })
+        check(&read(schema).unwrap(), &sent, arguments.as_object().unwrap()).err().map(|refusal| {
+            assert_eq!(refusal.status.as_u16(), 400);
+            refusal.error.code
+        })
     }
 
     const MISMATCH: Option<i64> = Some(-32020);
 
     #[test]
     fn xhdr_02_to_04_the_name_is_a_token() {
-        for name in [
-            json!(""),
-            json!("a b"),
-            json!("a\r\nb"),
-            json!("grüße"),
-            json!("a:b"),
-            json!(7),
-            json!(null),
-        ] {
+        for name in
+            [json!(""), json!("a b"), json!("a\r\nb"), json!("grüße"), json!("a:b"), json!(7), json!(null)]
+        {
             let told = faults(marked(json!({ "type": "string", MARK: name })));
             assert!(told.contains("`x-mcp-header` at `p`: the name is"), "{told}");
         }
@@ -306,10 +273,7 @@ mod tests {
             "a": { "type": "string", MARK: "Region" },
             "b": { "type": "string", MARK: "REGION" },
         } }));
-        assert!(
-            told.contains("at `b`: the name `REGION` is taken by `a`"),
-            "{told}"
-        );
+        assert!(told.contains("at `b`: the name `REGION` is taken by `a`"), "{told}");
     }
 
     #[test]
@@ -332,30 +296,18 @@ mod tests {
         assert_eq!(read(&nested).unwrap()[0].path(), "a.b");
         for (elsewhere, place) in [
             (json!({ MARK: "P", "type": "string" }), "the root"),
-            (
-                json!({ "properties": { "a": { "type": "array", "items": mark } } }),
-                "`a.items`",
-            ),
+            (json!({ "properties": { "a": { "type": "array", "items": mark } } }), "`a.items`"),
             (json!({ "oneOf": [{ "properties": { "a": mark } }] }), "`oneOf"),
             (json!({ "allOf": [{ "properties": { "a": mark } }] }), "`allOf"),
             (json!({ "not": { "properties": { "a": mark } } }), "`not"),
             (json!({ "if": { "properties": { "a": mark } } }), "`if"),
             (json!({ "$defs": { "d": mark } }), "`$defs.d`"),
-            (
-                json!({ "$defs": { "d": { "properties": { "a": mark } } } }),
-                "`$defs.d.properties.a`",
-            ),
-            (
-                json!({ "patternProperties": { "^x": mark } }),
-                "`patternProperties",
-            ),
+            (json!({ "$defs": { "d": { "properties": { "a": mark } } } }), "`$defs.d.properties.a`"),
+            (json!({ "patternProperties": { "^x": mark } }), "`patternProperties"),
             (json!({ "additionalProperties": mark }), "`additionalProperties`"),
         ] {
             let told = faults(elsewhere);
-            assert!(
-                told.contains(place) && told.contains("`properties` alone"),
-                "{told}"
-            );
+            assert!(told.contains(place) && told.contains("`properties` alone"), "{told}");
         }
         let reference =
             json!({ "properties": { "a": { "$ref": "#/$defs/d", MARK: "P" } }, "$defs": { "d": {} } });
@@ -443,11 +395,7 @@ mod tests {
             (&flag, "1", json!(true), MISMATCH),
         ] {
             let arguments = json!({ "p": argument });
-            assert_eq!(
-                refused(schema, &[("p", header)], arguments),
-                expected,
-                "{header} {argument}"
-            );
+            assert_eq!(refused(schema, &[("p", header)], arguments), expected, "{header} {argument}");
         }
     }
 
@@ -462,30 +410,16 @@ mod tests {
             ("[]", json!([]), MISMATCH),
             ("{}", json!({}), MISMATCH),
         ] {
-            assert_eq!(
-                refused(&schema, &[("p", header)], json!({ "p": argument })),
-                expected,
-                "{header}"
-            );
+            assert_eq!(refused(&schema, &[("p", header)], json!({ "p": argument })), expected, "{header}");
         }
     }
 
     #[test]
     fn xhdr_21_and_22_other_headers_are_ignored_and_without_headers_nothing_is_checked() {
         let schema = marked(json!({ "type": "string", MARK: "P" }));
-        assert_eq!(
-            refused(&schema, &[("other", "x"), ("p", "v")], json!({ "p": "v" })),
-            None
-        );
+        assert_eq!(refused(&schema, &[("other", "x"), ("p", "v")], json!({ "p": "v" })), None);
         let arguments = json!({ "p": "v" });
         let mirrored = read(&schema).unwrap();
-        assert!(
-            check(
-                &mirrored,
-                &MirroredParams::default(),
-                arguments.as_object().unwrap()
-            )
-            .is_ok()
-        );
+        assert!(check(&mirrored, &MirroredParams::default(), arguments.as_object().unwrap()).is_ok());
     }
 }

@@ -55,10 +55,7 @@ impl<M: Send + 'static> ToolAddress<M> {
 
 impl<M> Clone for ToolAddress<M> {
     fn clone(&self) -> Self {
-        Self {
-            process: self.process.clone(),
-            messages: PhantomData,
-        }
+        Self { process: self.process.clone(), messages: PhantomData }
     }
 }
 

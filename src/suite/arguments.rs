@@ -35,11 +35,7 @@ impl Arguments {
     /// What is wrong with it.
     pub(super) fn of(schema: &Value, type_name: &str, json_text: bool) -> Result<Self, String> {
         schema::check_input(schema, type_name)?;
-        Ok(Self {
-            checked: Checked::input(schema)?,
-            shape: Shape::of(schema),
-            json_text,
-        })
+        Ok(Self { checked: Checked::input(schema)?, shape: Shape::of(schema), json_text })
     }
 
     /// Decodes the arguments of one call. Faults name their path, what was found and what would do (A-05: an error that
@@ -70,11 +66,7 @@ impl Arguments {
 pub(super) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(given).map_err(|fault| {
         let path = fault.path().to_string();
-        let place = if path == "." {
-            String::new()
-        } else {
-            format!("at `{}`: ", clamp(&path))
-        };
+        let place = if path == "." { String::new() } else { format!("at `{}`: ", clamp(&path)) };
         format!("{place}{}", clamp(&fault.inner().to_string()))
     })
 }
@@ -110,10 +102,7 @@ mod tests {
     #[test]
     fn a_fault_names_its_path_what_was_found_and_what_would_do() {
         let fault = fault(r#"{"list":[{"count":1},{"count":"many"}]}"#);
-        assert_eq!(
-            fault,
-            "at `list[1].count`: invalid type: string \"many\", expected u8"
-        );
+        assert_eq!(fault, "at `list[1].count`: invalid type: string \"many\", expected u8");
     }
 
     #[test]

@@ -9,11 +9,7 @@ pub(super) fn combined(parts: impl IntoIterator<Item = CacheHints>) -> Option<Ca
         let is_public = one.scope == CacheScope::Public && other.scope == CacheScope::Public;
         CacheHints {
             ttl_ms: one.ttl_ms.min(other.ttl_ms),
-            scope: if is_public {
-                CacheScope::Public
-            } else {
-                CacheScope::Private
-            },
+            scope: if is_public { CacheScope::Public } else { CacheScope::Private },
         }
     })
 }

@@ -44,12 +44,7 @@ pub struct Call<M = Infallible> {
 impl<M: Send + 'static> Call<M> {
     pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>, rounds: Rounds) -> Self {
         let messages = PhantomData;
-        Self {
-            channel,
-            tool,
-            rounds,
-            messages,
-        }
+        Self { channel, tool, rounds, messages }
     }
 
     /// What the request is about: the name of the tool or prompt, the URI of the resource or its template, and the method
@@ -81,9 +76,7 @@ impl<M: Send + 'static> Call<M> {
         total: impl IntoTotal,
         message: impl Into<Option<&str>>,
     ) -> Result<Sent, Closed> {
-        self.channel
-            .send_progress(progress.amount(), total.into_total(), message)
-            .await
+        self.channel.send_progress(progress.amount(), total.into_total(), message).await
     }
 
     /// Sends a log record, if the request asked for logs at or below `level`, and not beyond so many in a second
@@ -137,8 +130,7 @@ impl<M: Send + 'static> Call<M> {
         task: impl Future<Output = T> + Send + 'static,
         to_message: impl FnOnce(TaskResult<T>) -> M + Send + 'static,
     ) -> TaskHandle {
-        self.channel
-            .spawn(task, |output| SuiteMessage::new(to_message(output)))
+        self.channel.spawn(task, |output| SuiteMessage::new(to_message(output)))
     }
 
     /// Sends a message to this call after a delay, unless it ends before.
@@ -148,8 +140,7 @@ impl<M: Send + 'static> Call<M> {
 
     /// Tells this call when another process ends, behind everything that process sent before.
     pub fn monitor(&self, pid: &Pid, to_message: impl FnOnce(Down) -> M + Send + 'static) -> MonitorRef {
-        self.channel
-            .monitor(pid, |down| SuiteMessage::new(to_message(down)))
+        self.channel.monitor(pid, |down| SuiteMessage::new(to_message(down)))
     }
 
     /// Runs a future that neither a client that leaves nor a drain cuts: the end of the call waits for it.

@@ -60,10 +60,7 @@ mod compiled {
     fn refused(error: &ValidationError<'_>) -> String {
         let place = error.instance_path().as_str();
         let what = clamp(&error.to_string());
-        if matches!(
-            error.kind(),
-            jsonschema::error::ValidationErrorKind::Referencing(_)
-        ) {
+        if matches!(error.kind(), jsonschema::error::ValidationErrorKind::Referencing(_)) {
             format!("has a `$ref` that leads nowhere: {what}; refer to its own `$defs`, nothing is fetched")
         } else {
             format!("is not valid at `{place}`: {what}")

@@ -34,19 +34,13 @@ impl Completing {
     pub fn among<S: Into<String>>(&self, candidates: impl IntoIterator<Item = S>) -> Vec<String> {
         let typed = self.typed.to_lowercase();
         let candidates = candidates.into_iter().map(Into::into);
-        candidates
-            .filter(|candidate| candidate.to_lowercase().starts_with(&typed))
-            .collect()
+        candidates.filter(|candidate| candidate.to_lowercase().starts_with(&typed)).collect()
     }
 }
 
 impl From<CompleteRequest> for Completing {
     fn from(request: CompleteRequest) -> Self {
-        Self {
-            name: request.argument,
-            typed: request.value,
-            known: texts(request.context).collect(),
-        }
+        Self { name: request.argument, typed: request.value, known: texts(request.context).collect() }
     }
 }
 

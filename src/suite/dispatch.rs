@@ -15,11 +15,7 @@ pub struct SuiteState(Option<Box<dyn Running>>);
 
 impl fmt::Debug for SuiteState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() {
-            "SuiteState(call)"
-        } else {
-            "SuiteState"
-        })
+        f.write_str(if self.0.is_some() { "SuiteState(call)" } else { "SuiteState" })
     }
 }
 
@@ -59,9 +55,7 @@ impl Suite {
         state: &mut SuiteState,
     ) -> Result<Reply, RpcError> {
         let Some(tool) = self.tools.get(&*request.name) else {
-            return Err(RpcError::invalid_params(
-                "unknown tool; tools/list names those that exist",
-            ));
+            return Err(RpcError::invalid_params("unknown tool; tools/list names those that exist"));
         };
         tool.check_headers(&request, channel)?;
         let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
@@ -108,10 +102,7 @@ impl Handler for Suite {
                 self.list_templates(request.cursor.as_deref(), channel)
             }
             Request::Listen(request) => Ok(self.listen(request, channel).await),
-            other => self
-                .handle_offer(other, channel)
-                .await
-                .map_err(ToolError::into_protocol),
+            other => self.handle_offer(other, channel).await.map_err(ToolError::into_protocol),
         }
     }
 

@@ -127,11 +127,7 @@ impl Entry {
         request: &CallToolRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<(), RpcError> {
-        Ok(x_mcp_header::check(
-            &self.mirrored,
-            channel.mirrored_params(),
-            &request.arguments,
-        )?)
+        Ok(x_mcp_header::check(&self.mirrored, channel.mirrored_params(), &request.arguments)?)
     }
 
     /// Begins one call, if there is a place for it.
@@ -252,16 +248,9 @@ fn mirrored_secrets(schema: &Value) -> Vec<String> {
 
 /// 64-bit integers named as ids, whose last digits clients lose above 2^53.
 fn wide_ids(schema: &Value, found: &mut Vec<String>) {
-    for (name, property) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let is_id = name == "id" || name.ends_with("_id") || name.ends_with("Id");
-        let is_wide = property
-            .get("format")
-            .is_some_and(|format| format == "int64" || format == "uint64");
+        let is_wide = property.get("format").is_some_and(|format| format == "int64" || format == "uint64");
         if is_id && is_wide {
             found.push(format!(
                 "`{name}` in the output is a 64-bit integer, which clients round above 2^53; text would do"

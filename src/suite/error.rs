@@ -101,9 +101,8 @@ impl ToolError {
 impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let mut error = Some(error);
-        if let Some(protocol) = (&mut error as &mut dyn Any)
-            .downcast_mut::<Option<RpcError>>()
-            .and_then(Option::take)
+        if let Some(protocol) =
+            (&mut error as &mut dyn Any).downcast_mut::<Option<RpcError>>().and_then(Option::take)
         {
             return Self::protocol(protocol);
         }
@@ -147,10 +146,7 @@ mod tests {
     use super::*;
 
     fn text(error: ToolError) -> Option<String> {
-        error
-            .into_answer()
-            .ok()
-            .map(|result| serde_json::to_string(&result).unwrap())
+        error.into_answer().ok().map(|result| serde_json::to_string(&result).unwrap())
     }
 
     #[test]
@@ -160,10 +156,7 @@ mod tests {
         struct Outer(#[source] std::num::ParseIntError);
         let error = Outer("x".parse::<i64>().unwrap_err());
         let text = text(ToolError::from(error)).unwrap();
-        assert!(
-            text.contains("cannot read the report: invalid digit found in string"),
-            "{text}"
-        );
+        assert!(text.contains("cannot read the report: invalid digit found in string"), "{text}");
         assert!(text.contains(r#""isError":true"#), "{text}");
     }
 
@@ -172,10 +165,7 @@ mod tests {
         let by_question_mark: ToolError = RpcError::invalid_params("no").into();
         assert_eq!(by_question_mark.into_answer().unwrap_err().code(), -32602);
         assert_eq!(
-            ToolError::from_any(RpcError::invalid_params("no"))
-                .into_answer()
-                .unwrap_err()
-                .code(),
+            ToolError::from_any(RpcError::invalid_params("no")).into_answer().unwrap_err().code(),
             -32602
         );
         let nested = ToolError::from_any(ToolError::protocol(RpcError::invalid_params("no")));
@@ -185,11 +175,7 @@ mod tests {
     #[test]
     fn any_type_that_can_be_shown_is_an_error_type() {
         assert!(text(ToolError::from_any("plain")).unwrap().contains("plain"));
-        assert!(
-            text(ToolError::from_any(String::from("owned")))
-                .unwrap()
-                .contains("owned")
-        );
+        assert!(text(ToolError::from_any(String::from("owned"))).unwrap().contains("owned"));
         let boxed: Box<dyn StdError + Send + Sync> = "boxed".into();
         assert!(text(ToolError::from_any(boxed)).unwrap().contains("boxed"));
     }

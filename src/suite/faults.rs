@@ -22,11 +22,7 @@ pub(super) fn describe(validator: &Validator, schema: &Value, value: &Value) -> 
             "they do not fit the schema, and hold more than {SEARCHED} values, too many to say where"
         );
     }
-    let mut teller = Teller {
-        schema,
-        value,
-        told: Vec::new(),
-    };
+    let mut teller = Teller { schema, value, told: Vec::new() };
     for error in validator.iter_errors(value) {
         teller.tell(&error);
         if teller.told.len() > TOLD {
@@ -37,9 +33,7 @@ pub(super) fn describe(validator: &Validator, schema: &Value, value: &Value) -> 
     }
     match teller.told.as_slice() {
         [one] => one.clone(),
-        many => many
-            .iter()
-            .fold(String::new(), |text, fault| text + "\n- " + fault),
+        many => many.iter().fold(String::new(), |text, fault| text + "\n- " + fault),
     }
 }
 
@@ -74,16 +68,12 @@ impl Teller<'_> {
         };
         let found = shown(error.instance());
         if let Some(options) = constants(context) {
-            self.told
-                .push(at(error, &format!("found {found}, expected one of {options}")));
+            self.told.push(at(error, &format!("found {found}, expected one of {options}")));
         } else if let Some(meant) = meant(context, error.instance_path()) {
             meant.iter().for_each(|inner| self.tell(inner));
         } else {
             let count = context.len();
-            self.told.push(at(
-                error,
-                &format!("found {found}, which fits none of the {count} alternatives"),
-            ));
+            self.told.push(at(error, &format!("found {found}, which fits none of the {count} alternatives")));
         }
     }
 
@@ -118,19 +108,10 @@ impl Teller<'_> {
     /// Names that are not known, beside those that are.
     fn unknown(&self, unexpected: &[String], error: &ValidationError<'_>) -> String {
         let names = |names: &mut dyn Iterator<Item = &String>| {
-            clamp(
-                &names
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            )
+            clamp(&names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
         };
         let found = names(&mut unexpected.iter());
-        let parent = error
-            .schema_path()
-            .as_str()
-            .rsplit_once('/')
-            .map(|(parent, _)| parent);
+        let parent = error.schema_path().as_str().rsplit_once('/').map(|(parent, _)| parent);
         let known = parent.and_then(|parent| self.schema.pointer(parent)?.get("properties")?.as_object());
         match known {
             Some(known) if !known.is_empty() => {
@@ -166,8 +147,7 @@ fn constants(context: &[Vec<ValidationError<'static>>]) -> Option<String> {
         })
     };
     let all: Option<Vec<_>> = context.iter().map(constant).collect();
-    all.filter(|all| !all.is_empty())
-        .map(|all| clamp(&all.join(", ")))
+    all.filter(|all| !all.is_empty()).map(|all| clamp(&all.join(", ")))
 }
 
 /// The shortest path among errors.
@@ -228,11 +208,7 @@ fn at(error: &ValidationError<'_>, what: &str) -> String {
             }
         }
     }
-    if path.is_empty() {
-        what.to_owned()
-    } else {
-        format!("at `{}`: {what}", clamp(&path))
-    }
+    if path.is_empty() { what.to_owned() } else { format!("at `{}`: {what}", clamp(&path)) }
 }
 
 /// A value, short: what is in a list or an object tells less than that it is one.
@@ -310,18 +286,12 @@ mod tests {
         let option = json!({"properties": {"o": {"anyOf": [
             {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}, {"type": "null"}
         ]}}});
-        assert_eq!(
-            fault(&option, &json!({"o": {"n": "x"}})),
-            "at `o.n`: found \"x\", expected integer"
-        );
+        assert_eq!(fault(&option, &json!({"o": {"n": "x"}})), "at `o.n`: found \"x\", expected integer");
         let tagged = json!({"properties": {"o": {"oneOf": [
             {"properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}, "required": ["kind", "n"]},
             {"properties": {"kind": {"const": "b"}}, "required": ["kind"]}
         ]}}});
-        assert_eq!(
-            fault(&tagged, &json!({"o": {"kind": "a"}})),
-            "at `o`: `n` is missing"
-        );
+        assert_eq!(fault(&tagged, &json!({"o": {"kind": "a"}})), "at `o`: `n` is missing");
         let described = json!({"properties": {"o": {"oneOf": [{"const": "a"}, {"const": "b"}]}}});
         assert_eq!(
             fault(&described, &json!({"o": "c"})),

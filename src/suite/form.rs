@@ -49,11 +49,7 @@ pub struct Form<T> {
 
 /// A form with a message; see [`Form`].
 pub fn form<T: DeserializeOwned + JsonSchema>(message: impl Into<String>) -> Form<T> {
-    Form {
-        message: message.into(),
-        schema: schema::<T>(),
-        answer: PhantomData,
-    }
+    Form { message: message.into(), schema: schema::<T>(), answer: PhantomData }
 }
 
 impl<T: DeserializeOwned> Question for Form<T> {
@@ -81,18 +77,13 @@ impl<T: DeserializeOwned> Form<T> {
         // Clients send `null` for fields that were left empty.
         content.retain(|_, value| !value.is_null());
         let schema = self.schema.as_ref().map_err(String::clone)?;
-        Arguments::of(schema, "the form", false)?
-            .read(content)
-            .map_err(|fault| format!("`content`: {fault}"))
+        Arguments::of(schema, "the form", false)?.read(content).map_err(|fault| format!("`content`: {fault}"))
     }
 }
 
 impl<T> fmt::Debug for Form<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Form")
-            .field("message", &self.message)
-            .field("schema", &self.schema)
-            .finish()
+        f.debug_struct("Form").field("message", &self.message).field("schema", &self.schema).finish()
     }
 }
 
@@ -122,12 +113,7 @@ fn schema<T: JsonSchema>() -> Result<Value, String> {
         ));
     }
     let mut fields = Map::new();
-    for (name, field) in root
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, field) in root.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let field = flat(field).ok_or_else(|| {
             format!(
                 "has a field `{name}` that no form can hold; text, a number, a bool, an enum without data or a list of such \
@@ -139,10 +125,7 @@ fn schema<T: JsonSchema>() -> Result<Value, String> {
     let mut form = Map::new();
     form.insert("type".to_owned(), json!("object"));
     form.insert("properties".to_owned(), Value::Object(fields));
-    form.extend(
-        root.get("required")
-            .map(|required| ("required".to_owned(), required.clone())),
-    );
+    form.extend(root.get("required").map(|required| ("required".to_owned(), required.clone())));
     Ok(Value::Object(form))
 }
 
@@ -167,12 +150,8 @@ fn flat(field: &Value) -> Option<Map<String, Value>> {
 }
 
 fn kept(field: &Map<String, Value>, keywords: &[&str]) -> Map<String, Value> {
-    let members = field
-        .iter()
-        .filter(|(keyword, _)| keywords.contains(&keyword.as_str()));
-    members
-        .map(|(keyword, value)| (keyword.clone(), value.clone()))
-        .collect()
+    let members = field.iter().filter(|(keyword, _)| keywords.contains(&keyword.as_str()));
+    members.map(|(keyword, value)| (keyword.clone(), value.clone())).collect()
 }
 
 /// A field that need not be filled in is left out, never `null`.
@@ -214,11 +193,8 @@ fn several(field: &Map<String, Value>) -> Option<Map<String, Value>> {
     let (options, titled) = options(field.get("items")?.as_object()?)?;
     let mut several = kept(field, &["type", "minItems", "maxItems"]);
     let options = written(options, titled);
-    let items = if titled {
-        json!({ "anyOf": options })
-    } else {
-        json!({ "type": "string", "enum": options })
-    };
+    let items =
+        if titled { json!({ "anyOf": options }) } else { json!({ "type": "string", "enum": options }) };
     several.insert("items".to_owned(), items);
     Some(several)
 }
@@ -238,10 +214,7 @@ type Choice = (String, Option<String>);
 fn options(schema: &Map<String, Value>) -> Option<(Vec<Choice>, bool)> {
     let mut options = Vec::new();
     let alone = [Value::Object(schema.clone())];
-    let variants = schema
-        .get("oneOf")
-        .and_then(Value::as_array)
-        .map_or(&alone[..], Vec::as_slice);
+    let variants = schema.get("oneOf").and_then(Value::as_array).map_or(&alone[..], Vec::as_slice);
     for variant in variants {
         let text = |member| variant.get(member).and_then(Value::as_str);
         let title = text("title").or_else(|| text("description"));
@@ -307,28 +280,16 @@ mod tests {
         let mut titled_anyhow = titled.as_array().unwrap().clone();
         titled_anyhow.sort_by_key(|option| option["const"].to_string());
         let found = properties::<Order>();
-        assert_eq!(
-            found["name"],
-            json!({"type": "string", "description": "For whom?"})
-        );
+        assert_eq!(found["name"], json!({"type": "string", "description": "For whom?"}));
         assert_eq!(found["email"], json!({"type": "string", "format": "email"}));
-        assert_eq!(
-            found["count"],
-            json!({"type": "integer", "minimum": 0, "maximum": 255})
-        );
+        assert_eq!(found["count"], json!({"type": "integer", "minimum": 0, "maximum": 255}));
         assert_eq!(found["price"], json!({"type": "number"}));
         assert_eq!(found["gift"], json!({"type": "boolean", "default": false}));
-        assert_eq!(
-            found["size"],
-            json!({"type": "string", "enum": ["small", "large"]})
-        );
+        assert_eq!(found["size"], json!({"type": "string", "enum": ["small", "large"]}));
         assert_eq!(found["again"], found["size"]);
         let mut colour = found["colour"]["oneOf"].as_array().unwrap().clone();
         colour.sort_by_key(|option| option["const"].to_string());
-        assert_eq!(
-            (found["colour"]["type"].as_str(), colour),
-            (Some("string"), titled_anyhow)
-        );
+        assert_eq!((found["colour"]["type"].as_str(), colour), (Some("string"), titled_anyhow));
         assert_eq!(
             found["sizes"],
             json!({"type": "array", "items": {"type": "string", "enum": ["small", "large"]}})
@@ -370,20 +331,14 @@ mod tests {
 
     #[test]
     fn a_34_an_answer_is_typed_whole_floats_and_empty_fields_included() {
-        let order = read(content(json!("Ada"), json!(3.0)))
-            .unwrap()
-            .accepted()
-            .unwrap();
+        let order = read(content(json!("Ada"), json!(3.0))).unwrap().accepted().unwrap();
         assert_eq!((&*order.name, order.count, order.email), ("Ada", 3, None));
     }
 
     #[test]
     fn k4_decline_and_cancel_are_answers() {
         assert_eq!(read(json!({"action": "decline"})).unwrap(), Elicited::Decline);
-        assert_eq!(
-            read(json!({"action": "cancel", "content": null})).unwrap(),
-            Elicited::Cancel
-        );
+        assert_eq!(read(json!({"action": "cancel", "content": null})).unwrap(), Elicited::Cancel);
     }
 
     #[test]

@@ -165,10 +165,7 @@ where
     Args: DeserializeOwned + JsonSchema + Send + 'static,
     Out: ToolOutput + 'static,
 {
-    ToolSpec::new(Function {
-        function,
-        types: PhantomData,
-    })
+    ToolSpec::new(Function { function, types: PhantomData })
 }
 
 impl<F, Fut, Args, Out> Tool for Function<F, Args, Out>

@@ -188,8 +188,7 @@ impl Suite {
             }
             Ok((entry, definition)) => {
                 let warnings = entry::warnings(&definition);
-                self.warnings
-                    .extend(warnings.iter().map(|warning| format!("tool `{name}`: {warning}")));
+                self.warnings.extend(warnings.iter().map(|warning| format!("tool `{name}`: {warning}")));
                 self.listed.push(definition);
                 self.tools.insert(Arc::clone(&entry.name), Arc::new(entry));
             }
@@ -214,9 +213,7 @@ impl Suite {
     pub fn resource_repo(mut self, repo: impl ResourceRepo) -> Self {
         let template = repo.template().uri_template;
         if let Err(faults) = self.resources.add_repo(repo) {
-            faults
-                .iter()
-                .for_each(|fault| self.fault("resource template", &template, fault));
+            faults.iter().for_each(|fault| self.fault("resource template", &template, fault));
         }
         self
     }
@@ -246,8 +243,7 @@ impl Suite {
     #[must_use]
     pub fn page_size(mut self, items: usize) -> Self {
         if items == 0 {
-            self.faults
-                .push("the page size is 0; at least 1 would do".to_owned());
+            self.faults.push("the page size is 0; at least 1 would do".to_owned());
         }
         self.page_size = items;
         self

@@ -18,11 +18,7 @@ impl Suite {
 
     /// The same for a request that may.
     fn asking_call(&self, channel: &Channel<SuiteMessage>, name: &str, rounds: Rounds) -> Call {
-        Call::new(
-            channel.clone(),
-            name.into(),
-            rounds.expiring_after(self.question_time),
-        )
+        Call::new(channel.clone(), name.into(), rounds.expiring_after(self.question_time))
     }
 
     fn cursors<'a>(&'a self, call: &Call, method: &str) -> Cursors<'a> {
@@ -35,15 +31,10 @@ impl Suite {
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, RpcError> {
         let call = self.call_of(channel, channel.method());
-        let (page, next) = self
-            .cursors(&call, channel.method())
-            .slice(&self.listed, cursor)?;
+        let (page, next) = self.cursors(&call, channel.method()).slice(&self.listed, cursor)?;
         // The whole list is written as JSON once, however often it is sent.
-        let page = if page.len() == self.listed.len() {
-            self.listed.clone()
-        } else {
-            ToolList::from(page.to_vec())
-        };
+        let page =
+            if page.len() == self.listed.len() { self.listed.clone() } else { ToolList::from(page.to_vec()) };
         let mut result = ListToolsResult::new(page).cache(self.cache);
         result.next_cursor = next;
         Ok(result.into())
@@ -128,9 +119,7 @@ impl Suite {
         let arguments = PromptArguments::new(texts(request.arguments));
         let rounds = call.rounds().clone();
         let filled = self.prompts.get(arguments, call).await;
-        Ok(filled
-            .map_err(|error| error.or_question(|| rounds.stuck()))?
-            .into())
+        Ok(filled.map_err(|error| error.or_question(|| rounds.stuck()))?.into())
     }
 
     pub(super) async fn complete(
@@ -142,9 +131,7 @@ impl Suite {
         let completing = Completing::from(request);
         let values = match reference {
             CompletionRef::Prompt(name) => {
-                self.prompts
-                    .complete(completing, self.call_of(channel, &name))
-                    .await?
+                self.prompts.complete(completing, self.call_of(channel, &name)).await?
             }
             CompletionRef::Resource(template) => {
                 let call = self.call_of(channel, &template);

@@ -108,19 +108,12 @@ pub(super) struct Position {
 
 impl Position {
     fn of(repo: &str, cursor: Option<Value>, skip: usize) -> Self {
-        Self {
-            repo: Some(repo.to_owned()),
-            cursor: cursor.map(|cursor| [cursor]),
-            skip,
-        }
+        Self { repo: Some(repo.to_owned()), cursor: cursor.map(|cursor| [cursor]), skip }
     }
 
     /// A place in a list without repositories.
     fn at(skip: usize) -> Self {
-        Self {
-            skip,
-            ..Self::default()
-        }
+        Self { skip, ..Self::default() }
     }
 }
 
@@ -189,11 +182,7 @@ impl<'a> Cursors<'a> {
         cursor: Option<&str>,
         call: &Call,
     ) -> Result<(Vec<T>, Option<String>), ToolError> {
-        let walk = Walk {
-            fixed,
-            repos,
-            size: self.size,
-        };
+        let walk = Walk { fixed, repos, size: self.size };
         let start = self.open(cursor).map_err(RpcError::from)?;
         let (items, next) = walk.from(start, call).await?;
         let next = next.map(|position| self.seal(&position)).transpose();

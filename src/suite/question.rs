@@ -46,10 +46,7 @@ pub struct WebPage {
 
 /// A page to open, with a message that says why; see [`WebPage`].
 pub fn web_page(message: impl Into<String>, url: impl Into<String>) -> WebPage {
-    WebPage {
-        message: message.into(),
-        url: url.into(),
-    }
+    WebPage { message: message.into(), url: url.into() }
 }
 
 impl Question for WebPage {
@@ -62,9 +59,7 @@ impl Question for WebPage {
             Ok(InputRequest::url(&self.message, &self.url))
         } else {
             let url = &self.url;
-            Err(format!(
-                "leads to `{url}`, which is no URL; one with a scheme and a host would do"
-            ))
+            Err(format!("leads to `{url}`, which is no URL; one with a scheme and a host would do"))
         }
     }
 
@@ -164,9 +159,7 @@ impl<K: AsRef<str>, Q: Question> Questions for Vec<(K, Q)> {
     type Answers = Vec<Q::Answer>;
 
     fn answers(self, open: &mut Open<'_>) -> Result<Option<Self::Answers>, RpcError> {
-        let answers = self
-            .iter()
-            .map(|(key, question)| open.answer(key.as_ref(), question));
+        let answers = self.iter().map(|(key, question)| open.answer(key.as_ref(), question));
         let answers = answers.collect::<Result<Vec<_>, _>>()?;
         Ok(answers.into_iter().collect())
     }

@@ -217,14 +217,7 @@ impl Rounds {
             None => Book::default(),
         };
         let is_retry = sent.responses.is_some() || sent.state.is_some();
-        Ok(Self::with(
-            keys,
-            context,
-            binding,
-            book,
-            sent.responses.cloned(),
-            is_retry,
-        ))
+        Ok(Self::with(keys, context, binding, book, sent.responses.cloned(), is_retry))
     }
 
     /// Sets how long the client has for its answers; 20 minutes by default.
@@ -278,10 +271,7 @@ impl Rounds {
     ///
     /// As for [`ask`](Rounds::ask).
     pub fn ask_all<Q: Questions>(&self, questions: Q) -> Result<Q::Answers, RpcError> {
-        let mut open = Open {
-            rounds: self,
-            result: InputRequiredResult::new(),
-        };
+        let mut open = Open { rounds: self, result: InputRequiredResult::new() };
         match questions.answers(&mut open)? {
             Some(answers) => Ok(answers),
             None => {
@@ -343,23 +333,19 @@ impl Rounds {
     fn remembered<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, RpcError> {
         let mut book = self.book();
         if !book.want(key) {
-            return Err(self.bug(format!(
-                "the effect `{key}` is wanted twice; each effect has a key of its own"
-            )));
+            return Err(
+                self.bug(format!("the effect `{key}` is wanted twice; each effect has a key of its own"))
+            );
         }
         let outcome = book.outcome(key).map(T::deserialize).transpose();
         outcome.map_err(|fault| {
-            self.bug(format!(
-                "the outcome of `{key}` is of another type than before: {fault}"
-            ))
+            self.bug(format!("the outcome of `{key}` is of another type than before: {fault}"))
         })
     }
 
     fn remember<T: Serialize>(&self, key: &str, outcome: &T) -> Result<(), RpcError> {
         let outcome = serde_json::to_value(outcome).map_err(|fault| {
-            self.bug(format!(
-                "the outcome of `{key}` cannot be written as JSON: {fault}"
-            ))
+            self.bug(format!("the outcome of `{key}` cannot be written as JSON: {fault}"))
         })?;
         self.book().keep(key, outcome);
         Ok(())
@@ -371,21 +357,14 @@ impl Rounds {
         if let Some(lacking) = input_request::lacking(&result, declared) {
             return self.stop(Stuck::Lacks(lacking));
         }
-        let Inner {
-            keys,
-            binding,
-            lifetime,
-            ..
-        } = &*self.0;
+        let Inner { keys, binding, lifetime, .. } = &*self.0;
         let book = self.book().to_bytes();
         match keys.seal(binding, &book, *lifetime) {
             Ok(state) => {
                 result.request_state = Some(state);
                 self.stop(Stuck::Asks(result))
             }
-            Err(fault) => self.bug(format!(
-                "the answers and outcomes so far cannot be sealed: {fault}"
-            )),
+            Err(fault) => self.bug(format!("the answers and outcomes so far cannot be sealed: {fault}")),
         }
     }
 
@@ -424,9 +403,8 @@ impl Open<'_> {
         question: &Q,
     ) -> Result<Option<Q::Answer>, RpcError> {
         let rounds = self.rounds;
-        let request = question
-            .request()
-            .map_err(|fault| rounds.bug(format!("the question `{key}` {fault}")))?;
+        let request =
+            question.request().map_err(|fault| rounds.bug(format!("the question `{key}` {fault}")))?;
         let written = serde_json::to_value(&request).map_err(|fault| {
             rounds.bug(format!("the question `{key}` cannot be written as JSON: {fault}"))
         })?;
@@ -441,10 +419,7 @@ impl Open<'_> {
             return Ok(None);
         };
         let answer = question.read(given.clone()).map_err(|fault| {
-            rounds.stop(Stuck::Misfit(format!(
-                "params.inputResponses.{}: {fault}",
-                Shown(key)
-            )))
+            rounds.stop(Stuck::Misfit(format!("params.inputResponses.{}: {fault}", Shown(key))))
         })?;
         rounds.book().answers.insert(key.to_owned(), given);
         Ok(Some(answer))

@@ -42,13 +42,7 @@ impl<T: Tool> Active<T> {
         place: Place,
     ) -> Self {
         let call = Call::new(channel, Arc::clone(&entry.name), rounds);
-        Self {
-            tool,
-            entry,
-            call,
-            state: T::State::default(),
-            place,
-        }
+        Self { tool, entry, call, state: T::State::default(), place }
     }
 
     async fn answer(&mut self, arguments: Map<String, Value>) -> Result<ToolReply<T::Output>, ToolError> {
@@ -105,10 +99,7 @@ impl<T: Tool> Running for Active<T> {
             let Ok(message) = message.downcast::<T::Message>() else {
                 return Ok(Reply::Stream);
             };
-            let outcome = self
-                .tool
-                .handle_message(*message, &self.call, &mut self.state)
-                .await;
+            let outcome = self.tool.handle_message(*message, &self.call, &mut self.state).await;
             self.reply(outcome)
         })
     }

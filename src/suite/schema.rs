@@ -69,9 +69,7 @@ fn check(schema: &Value) -> Result<(), String> {
     while let Some((schema, depth)) = waiting.pop() {
         seen += 1;
         if depth > DEEPEST {
-            return Err(format!(
-                "nests deeper than {DEEPEST} subschemas; name the inner ones in `$defs`"
-            ));
+            return Err(format!("nests deeper than {DEEPEST} subschemas; name the inner ones in `$defs`"));
         }
         if seen > MOST {
             return Err(format!("has more than {MOST} subschemas; fewer would do"));
@@ -196,10 +194,7 @@ mod tests {
     #[test]
     fn jsch_12_depth_and_number_of_subschemas_are_bounded() {
         let nested = |depth| {
-            (1..depth).fold(
-                json!({"type": "object"}),
-                |inner, _| json!({"type": "object", "not": inner}),
-            )
+            (1..depth).fold(json!({"type": "object"}), |inner, _| json!({"type": "object", "not": inner}))
         };
         assert_eq!(check_input(&nested(64), "x"), Ok(()));
         assert!(check_input(&nested(65), "x").unwrap_err().contains("64"));

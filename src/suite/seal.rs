@@ -160,10 +160,7 @@ impl KeyRing {
         getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandomness)?;
         let head = key.head();
         let text = [&expiry.to_be_bytes(), payload].concat();
-        let sealed = Payload {
-            msg: &text,
-            aad: &binding.under(&head),
-        };
+        let sealed = Payload { msg: &text, aad: &binding.under(&head) };
         let ciphertext = key.cipher.encrypt(&XNonce::from(nonce), sealed);
         let ciphertext = ciphertext.map_err(|_| SealError::TooLong)?;
         let token = URL_SAFE_NO_PAD.encode([&head[..], &nonce, &ciphertext].concat());
@@ -182,10 +179,7 @@ impl KeyRing {
         let (nonce, ciphertext) = rest.split_first_chunk::<NONCE>()?;
         let keys = self.keys();
         let key = keys.iter().find(|key| key.head() == *head)?;
-        let sealed = Payload {
-            msg: ciphertext,
-            aad: &binding.under(head),
-        };
+        let sealed = Payload { msg: ciphertext, aad: &binding.under(head) };
         let text = key.cipher.decrypt(&XNonce::from(*nonce), sealed).ok()?;
         let (expiry, payload) = text.split_first_chunk::<EXPIRY>()?;
         (now < u64::from_be_bytes(*expiry)).then(|| payload.to_vec())
@@ -245,9 +239,7 @@ fn millis(time: Duration) -> u64 {
 impl fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids = self.keys();
-        let ids = ids
-            .iter()
-            .map(|key| format!("{:016x}", u64::from_be_bytes(key.id)));
+        let ids = ids.iter().map(|key| format!("{:016x}", u64::from_be_bytes(key.id)));
         write!(f, "KeyRing(")?;
         f.debug_list().entries(ids).finish()?;
         write!(f, ")")
@@ -272,10 +264,7 @@ impl From<InvalidToken> for RpcError {
 #[non_exhaustive]
 pub enum SealError {
     /// The token would be longer than [`KeyRing::LONGEST_TOKEN`].
-    #[error(
-        "a sealed token has at most {} bytes; a smaller payload would do",
-        KeyRing::LONGEST_TOKEN
-    )]
+    #[error("a sealed token has at most {} bytes; a smaller payload would do", KeyRing::LONGEST_TOKEN)]
     TooLong,
     /// The system gives no random bytes.
     #[error("the system gives no random bytes, without which nothing is sealed")]
@@ -322,9 +311,7 @@ mod tests {
             Binding::new("state", &caller, "tools/call"),
             alice().with(""),
             Binding::new("state", &caller, "tools/callorder"),
-            Binding::new("state", &caller, "tools/call")
-                .with("ord")
-                .with("er"),
+            Binding::new("state", &caller, "tools/call").with("ord").with("er"),
         ] {
             assert_eq!(ring().open(&other, &token), Err(InvalidToken), "{other:?}");
         }
@@ -373,12 +360,7 @@ mod tests {
     #[test]
     fn o5_another_node_needs_the_same_keys() {
         let token = seal(&ring(), b"x");
-        assert!(
-            KeyRing::new([[9; 32], [7; 32]])
-                .unwrap()
-                .open(&alice(), &token)
-                .is_ok()
-        );
+        assert!(KeyRing::new([[9; 32], [7; 32]]).unwrap().open(&alice(), &token).is_ok());
         assert_eq!(KeyRing::random().open(&alice(), &token), Err(InvalidToken));
     }
 
@@ -408,11 +390,7 @@ mod tests {
         assert!(ring().open(&alice(), &token).is_ok());
         let longer = ring().seal(&alice(), &vec![0; longest + 1], KeyRing::LIFETIME);
         assert_eq!(longer, Err(SealError::TooLong));
-        assert!(
-            ring()
-                .open(&alice(), &"A".repeat(KeyRing::LONGEST_TOKEN + 1))
-                .is_err()
-        );
+        assert!(ring().open(&alice(), &"A".repeat(KeyRing::LONGEST_TOKEN + 1)).is_err());
     }
 
     #[test]

@@ -40,11 +40,7 @@ const ANYTHING: u8 = u8::MAX;
 impl Shape {
     /// Reads a schema whose depth is bounded.
     pub(super) fn of(schema: &Value) -> Self {
-        let mut reader = Reader {
-            root: schema,
-            nodes: Vec::new(),
-            known: HashMap::new(),
-        };
+        let mut reader = Reader { root: schema, nodes: Vec::new(), known: HashMap::new() };
         reader.node(schema);
         let nodes = reader.nodes;
         let mut types = vec![None; nodes.len()];
@@ -108,9 +104,7 @@ impl Shape {
     /// The types that the schemas here ask for; those that ask for nothing have no say.
     fn wanted(&self, nodes: &[usize]) -> u8 {
         let types = nodes.iter().filter_map(|&index| self.types.get(index));
-        types
-            .filter(|&&types| types != ANYTHING)
-            .fold(0, |all, types| all | types)
+        types.filter(|&&types| types != ANYTHING).fold(0, |all, types| all | types)
     }
 
     /// These schemas and all that hold at the same place.
@@ -118,11 +112,7 @@ impl Shape {
         let mut found: Vec<usize> = nodes.to_vec();
         let mut next = 0;
         while let Some(node) = found.get(next).and_then(|&index| self.nodes.get(index)) {
-            let here = node
-                .all
-                .iter()
-                .chain(node.any.iter().flatten())
-                .chain(&node.perhaps);
+            let here = node.all.iter().chain(node.any.iter().flatten()).chain(&node.perhaps);
             for &index in here {
                 if !found.contains(&index) {
                     found.push(index);
@@ -130,10 +120,7 @@ impl Shape {
             }
             next += 1;
         }
-        found
-            .into_iter()
-            .filter_map(|index| self.nodes.get(index))
-            .collect()
+        found.into_iter().filter_map(|index| self.nodes.get(index)).collect()
     }
 }
 
@@ -227,17 +214,13 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&mut self, keywords: &'a Map<String, Value>) -> Node {
-        let mut node = Node {
-            own: keywords.get("type").map(types),
-            ..Node::default()
-        };
+        let mut node = Node { own: keywords.get("type").map(types), ..Node::default() };
         for (keyword, value) in keywords {
             match keyword.as_str() {
                 "properties" => {
                     let named = value.as_object().into_iter().flatten();
-                    node.properties = named
-                        .map(|(key, schema)| (key.as_str().into(), self.node(schema)))
-                        .collect();
+                    node.properties =
+                        named.map(|(key, schema)| (key.as_str().into(), self.node(schema))).collect();
                 }
                 "additionalProperties" => node.rest.push(self.node(value)),
                 "patternProperties" => {
@@ -264,12 +247,7 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, value: &'a Value) -> Vec<usize> {
-        value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|schema| self.node(schema))
-            .collect()
+        value.as_array().into_iter().flatten().map(|schema| self.node(schema)).collect()
     }
 
     /// What a reference inside the document points to. References by `$anchor` and `$id` are left to the validator.
@@ -309,10 +287,7 @@ fn resolve(nodes: &[Node], known: &mut Vec<Option<u8>>, index: usize) -> u8 {
         allowed &= resolve(nodes, known, all);
     }
     for group in &node.any {
-        allowed &= group
-            .iter()
-            .map(|&one| resolve(nodes, known, one))
-            .fold(0, |any, types| any | types);
+        allowed &= group.iter().map(|&one| resolve(nodes, known, one)).fold(0, |any, types| any | types);
     }
     if let Some(place) = known.get_mut(index) {
         *place = Some(allowed);

@@ -54,9 +54,8 @@ impl Suite {
         F: Fn(Vec<String>, Principal) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
-        self.subscriptions.authorize = Some(Arc::new(move |uris, principal| {
-            Box::pin(authorize(uris, principal))
-        }));
+        self.subscriptions.authorize =
+            Some(Arc::new(move |uris, principal| Box::pin(authorize(uris, principal))));
         self
     }
 
@@ -78,9 +77,7 @@ impl Suite {
         let Some(authorize) = &self.subscriptions.authorize else {
             return Reply::subscribe(filter);
         };
-        filter
-            .resource_subscriptions
-            .retain(|uri| self.resources.serves(uri));
+        filter.resource_subscriptions.retain(|uri| self.resources.serves(uri));
         let (authorize, principal) = (Arc::clone(authorize), channel.principal().clone());
         if !filter.resource_subscriptions.is_empty() {
             let asked = filter.resource_subscriptions.clone();

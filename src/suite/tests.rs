@@ -82,15 +82,8 @@ fn a_tool_registered_twice_stays_the_first_one() {
 #[cfg(feature = "json-schema")]
 #[test]
 fn g2_and_jsch_11_references_that_lead_nowhere_are_refused_with_the_name_of_the_tool() {
-    for reference in [
-        "#/$defs/none",
-        "https://example.com/schema.json",
-        "other.json",
-        "file:///etc/passwd",
-    ] {
-        let told = faults(&with_schema(
-            json!({"type": "object", "properties": {"a": {"$ref": reference}}}),
-        ));
+    for reference in ["#/$defs/none", "https://example.com/schema.json", "other.json", "file:///etc/passwd"] {
+        let told = faults(&with_schema(json!({"type": "object", "properties": {"a": {"$ref": reference}}})));
         assert!(told.contains("tool `named`: the input schema"), "{told}");
         assert!(told.contains("$ref"), "{reference}: {told}");
     }
@@ -99,16 +92,9 @@ fn g2_and_jsch_11_references_that_lead_nowhere_are_refused_with_the_name_of_the_
 #[cfg(feature = "json-schema")]
 #[test]
 fn jsch_06_schemas_that_are_not_valid_are_refused_with_their_place() {
-    let told = faults(&with_schema(
-        json!({"type": "object", "properties": {"a": {"type": "int"}}}),
-    ));
-    assert!(
-        told.contains("`named`") && told.contains("/properties/a/type"),
-        "{told}"
-    );
-    let told = faults(&with_schema(
-        json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
-    ));
+    let told = faults(&with_schema(json!({"type": "object", "properties": {"a": {"type": "int"}}})));
+    assert!(told.contains("`named`") && told.contains("/properties/a/type"), "{told}");
+    let told = faults(&with_schema(json!({"type": "object", "properties": {"a": {"pattern": "("}}})));
     assert!(told.contains("`named`") && told.contains("pattern"), "{told}");
     let spec = tool(nothing).output_schema(json!({"type": "int"}));
     let told = faults(&Suite::new("s", "1").tool("out", spec));
@@ -117,13 +103,9 @@ fn jsch_06_schemas_that_are_not_valid_are_refused_with_their_place() {
 
 #[test]
 fn jsch_04_another_dialect_is_refused_with_the_name_of_the_tool() {
-    let told = faults(&with_schema(
-        json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}),
-    ));
-    assert!(
-        told.contains("tool `named`") && told.contains("draft-07"),
-        "{told}"
-    );
+    let told =
+        faults(&with_schema(json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})));
+    assert!(told.contains("tool `named`") && told.contains("draft-07"), "{told}");
 }
 
 #[test]
@@ -140,10 +122,7 @@ fn jsch_13_a_given_schema_is_listed_as_it_stands() {
     });
     let suite = with_schema(schema.clone());
     assert!(suite.check().is_ok());
-    assert_eq!(
-        serde_json::to_string(&suite.listed[0].input_schema).unwrap(),
-        schema.to_string()
-    );
+    assert_eq!(serde_json::to_string(&suite.listed[0].input_schema).unwrap(), schema.to_string());
 }
 
 #[test]
@@ -165,43 +144,20 @@ fn g1_and_g12_and_g6_are_warnings_that_name_the_tool() {
     let suite = Suite::new("s", "1")
         .tool("a.b", nothing)
         .tool("fine", nothing)
-        .tool(
-            "either",
-            tool(nothing).input_schema(json!({"type": "object", "anyOf": [{}]})),
-        )
+        .tool("either", tool(nothing).input_schema(json!({"type": "object", "anyOf": [{}]})))
         .tool("order", order);
     let told = suite.warnings();
-    assert!(
-        told[0].starts_with("tool `a.b`: the name holds a dot"),
-        "{told:?}"
-    );
-    assert!(
-        told[1].contains("`either`") && told[1].contains("anyOf"),
-        "{told:?}"
-    );
-    assert!(
-        told[2].contains("`order`") && told[2].contains("order_id"),
-        "{told:?}"
-    );
-    assert!(
-        told[3].contains("`order`") && told[3].contains("`id`"),
-        "{told:?}"
-    );
+    assert!(told[0].starts_with("tool `a.b`: the name holds a dot"), "{told:?}");
+    assert!(told[1].contains("`either`") && told[1].contains("anyOf"), "{told:?}");
+    assert!(told[2].contains("`order`") && told[2].contains("order_id"), "{told:?}");
+    assert!(told[3].contains("`order`") && told[3].contains("`id`"), "{told:?}");
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(suite.check().is_ok(), "a warning is no fault");
 }
 
 #[test]
 fn g4_absent_null_and_default() {
-    let only = |count| Typed {
-        count,
-        limit: 10,
-        since: None,
-        flat: Flat {
-            offset: None,
-            list: None,
-        },
-    };
+    let only = |count| Typed { count, limit: 10, since: None, flat: Flat { offset: None, list: None } };
     assert_eq!(decode(json!({"count": 1})).unwrap(), only(1));
     assert_eq!(decode(json!({"count": 1, "since": null})).unwrap(), only(1));
     let empty = decode(json!({"count": 1, "since": ""})).unwrap();
@@ -209,10 +165,7 @@ fn g4_absent_null_and_default() {
     let told = refused(json!({"count": 1, "limit": null}));
     assert!(told.contains("limit") || told.contains("null"), "{told}");
     #[cfg(feature = "json-schema")]
-    assert_eq!(
-        told,
-        "invalid arguments: at `limit`: found null, expected integer"
-    );
+    assert_eq!(told, "invalid arguments: at `limit`: found null, expected integer");
 }
 
 #[test]
@@ -221,13 +174,7 @@ fn g5_whole_floats_are_integers_in_plain_optional_listed_and_flattened_fields() 
         serde_json::from_str(r#"{"count": 30.0, "limit": 3e1, "offset": -2.0, "list": [1.0, 2]}"#).unwrap();
     let typed = decode(given).unwrap();
     assert_eq!((typed.count, typed.limit), (30, 30));
-    assert_eq!(
-        typed.flat,
-        Flat {
-            offset: Some(-2),
-            list: Some(vec![1, 2])
-        }
-    );
+    assert_eq!(typed.flat, Flat { offset: Some(-2), list: Some(vec![1, 2]) });
 }
 
 #[test]
@@ -255,15 +202,8 @@ fn g10_unknown_fields_are_refused_where_the_type_refuses_them_and_else_ignored()
     let (entry, definition) = Entry::register("n", nothing.into_tool()).unwrap();
     assert_eq!(definition.input_schema["additionalProperties"], false);
     let given = json!({"more": 2}).as_object().unwrap().clone();
-    let told = entry
-        .arguments
-        .decode::<NoArguments>(given)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        told,
-        "invalid arguments: `more` is unknown; nothing of the kind is taken"
-    );
+    let told = entry.arguments.decode::<NoArguments>(given).unwrap_err().to_string();
+    assert_eq!(told, "invalid arguments: `more` is unknown; nothing of the kind is taken");
 }
 
 #[cfg(feature = "json-schema")]
@@ -280,12 +220,7 @@ fn g10_what_only_the_schema_says_is_enforced_before_the_tool_runs() {
     async fn rate(_: Bounded) {}
     let (entry, _) = Entry::register("rate", rate.into_tool()).unwrap();
     let given = json!({"stars": 6, "code": "A"}).as_object().unwrap().clone();
-    let told = entry
-        .arguments
-        .decode::<Bounded>(given)
-        .err()
-        .unwrap()
-        .to_string();
+    let told = entry.arguments.decode::<Bounded>(given).err().unwrap().to_string();
     assert_eq!(
         told,
         "invalid arguments:\n- at `stars`: found 6, expected at most 5\n- at `code`: found \"A\", expected text that \
@@ -295,19 +230,14 @@ fn g10_what_only_the_schema_says_is_enforced_before_the_tool_runs() {
 
 #[test]
 fn g13_the_list_is_in_the_order_of_registration_and_written_once() {
-    let suite = (0..50).fold(Suite::new("s", "1"), |suite, n| {
-        suite.tool(&format!("t{}", 97 * n % 50), nothing)
-    });
+    let suite =
+        (0..50).fold(Suite::new("s", "1"), |suite, n| suite.tool(&format!("t{}", 97 * n % 50), nothing));
     let names: Vec<_> = suite.listed.iter().map(|tool| tool.name.clone()).collect();
     let expected: Vec<_> = (0..50).map(|n| format!("t{}", 97 * n % 50)).collect();
     assert_eq!(names, expected);
     let first = serde_json::to_string(&suite.listed).unwrap();
     assert_eq!(serde_json::to_string(&suite.listed.clone()).unwrap(), first);
-    assert_eq!(
-        first,
-        serde_json::to_string(&*suite.listed).unwrap(),
-        "the same as without keeping it"
-    );
+    assert_eq!(first, serde_json::to_string(&*suite.listed).unwrap(), "the same as without keeping it");
 }
 
 #[cfg(feature = "json-schema")]
@@ -318,10 +248,7 @@ fn jsch_12_references_in_a_circle_end_and_take_nothing_down() {
         "properties": {"x": {"$ref": "#/$defs/a"}, "self": {"$ref": "#"}}
     });
     let (entry, _) = Entry::register("circle", tool(nothing).input_schema(schema)).unwrap();
-    let given = json!({"x": 1, "self": {"self": {"x": 2}}})
-        .as_object()
-        .unwrap()
-        .clone();
+    let given = json!({"x": 1, "self": {"self": {"x": 2}}}).as_object().unwrap().clone();
     assert!(entry.arguments.decode::<Value>(given).is_ok());
 }
 

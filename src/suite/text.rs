@@ -29,9 +29,9 @@ impl Texts {
         let number = self.0.len();
         match <[_; 1]>::try_from(self.0) {
             Ok([(_, text)]) => Ok(Text(text)),
-            Err(_) => Err(Error::custom(format!(
-                "{number} values for a type that is one; a struct would do"
-            ))),
+            Err(_) => {
+                Err(Error::custom(format!("{number} values for a type that is one; a struct would do")))
+            }
         }
     }
 }
@@ -161,21 +161,13 @@ mod tests {
     }
 
     fn texts(texts: &[(&str, &str)]) -> Vec<(String, String)> {
-        texts
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-            .collect()
+        texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     }
 
     #[test]
     fn structs_of_texts_numbers_truth_values_and_names() {
         let given = texts(&[("page", "7"), ("name", "12"), ("kind", "final"), ("mark", "true")]);
-        let key = Key {
-            name: "12".to_owned(),
-            page: 7,
-            kind: Kind::Final,
-            mark: Some(true),
-        };
+        let key = Key { name: "12".to_owned(), page: 7, kind: Kind::Final, mark: Some(true) };
         assert_eq!(typed::<Key>(given), Ok(key));
         let least: Key = typed(texts(&[("page", "0"), ("name", "")])).unwrap();
         assert_eq!((least.kind, least.mark), (Kind::Draft, None));

@@ -24,11 +24,7 @@ where
 {
     let (waiting, left) = oneshot::channel::<()>();
     let (runtime, span) = (Handle::current(), tracing::Span::current());
-    let mut leaving = Leaving {
-        tool,
-        done: false,
-        _waiting: waiting,
-    };
+    let mut leaving = Leaving { tool, done: false, _waiting: waiting };
     let joined = spawn_blocking(move || {
         let _entered = span.enter();
         runtime.block_on(async move {

@@ -147,11 +147,7 @@ impl TestCall {
         match &next {
             Some(event) if is_stream => self.see(events::data(event)),
             Some(body) => self.see(Some(body.clone())),
-            None => self
-                .line
-                .take()
-                .into_iter()
-                .for_each(|line| self.client.keep(line)),
+            None => self.line.take().into_iter().for_each(|line| self.client.keep(line)),
         }
         Ok(next)
     }
@@ -160,9 +156,7 @@ impl TestCall {
         let Some(json) = json else { return };
         match serde_json::from_str(&json) {
             Ok(message) => self.seen.push(message),
-            Err(error) => self
-                .asked
-                .fail("a message in JSON", format_args!("{error} in {json:?}")),
+            Err(error) => self.asked.fail("a message in JSON", format_args!("{error} in {json:?}")),
         }
     }
 }

@@ -17,11 +17,8 @@ use crate::request::{Outbox, OutboxLimits, Outgoing};
 use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, RequestId, RequestMeta};
 
 /// Never full: a handler under test does not wait for its test to read.
-const UNLIMITED: OutboxLimits = OutboxLimits {
-    messages: usize::MAX,
-    bytes: usize::MAX,
-    patience: Duration::MAX,
-};
+const UNLIMITED: OutboxLimits =
+    OutboxLimits { messages: usize::MAX, bytes: usize::MAX, patience: Duration::MAX };
 
 /// A [`Channel`] whose output is recorded, for a handler that is called by the test itself. For any method but
 /// `subscriptions/listen`, whose stream is more than its handler: test that with a [`TestServer`](super::TestServer).
@@ -91,19 +88,13 @@ impl<M: Send + 'static> TestChannel<M> {
         let exchange = Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Pace::default());
         let (forward, messages) = mpsc::unbounded_channel();
         let (tell, told) = oneshot::channel();
-        let stand_in = StandIn {
-            tell: Some(tell),
-            forward,
-        };
+        let stand_in = StandIn { tell: Some(tell), forward };
         let label = format!("test channel {method}");
         let started = spawn(Parent::none(), label, stand_in, SpawnOptions::default()).await;
         match (started, told.await) {
-            (Ok(_), Ok(me)) => Self {
-                channel: Channel::new(me, exchange),
-                outbox,
-                written: Mutex::default(),
-                messages,
-            },
+            (Ok(_), Ok(me)) => {
+                Self { channel: Channel::new(me, exchange), outbox, written: Mutex::default(), messages }
+            }
             (started, _) => panic!("expected the actor of a test channel, found: {:?}", started.err()),
         }
     }
@@ -142,10 +133,7 @@ impl<M: Send + 'static> TestChannel<M> {
     pub async fn next_message(&mut self) -> M {
         match within(LIMIT, self.messages.recv()).await {
             Some(Some(message)) => message,
-            _ => panic!(
-                "{:?}: expected a message, found none within {LIMIT:?}",
-                self.channel
-            ),
+            _ => panic!("{:?}: expected a message, found none within {LIMIT:?}", self.channel),
         }
     }
 
@@ -167,9 +155,7 @@ impl<M: Send + 'static> TestChannel<M> {
         // What was sent before stays known.
         drop(self.written());
         self.outbox.abandon();
-        self.channel
-            .pid()
-            .exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+        self.channel.pid().exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     }
 }
 

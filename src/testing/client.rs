@@ -123,10 +123,7 @@ impl TestClient {
     /// Takes a connection back whose answer was read.
     pub(super) fn keep(&self, line: Line) {
         line.gate.open();
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(line);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 

@@ -22,10 +22,7 @@ impl Asked {
 
     #[track_caller]
     pub(super) fn fail(&self, expected: impl Display, found: impl Display) -> ! {
-        panic!(
-            "{self}\n  expected: {expected}\n  found:    {found}\n{}",
-            self.mcp.tree()
-        )
+        panic!("{self}\n  expected: {expected}\n  found:    {found}\n{}", self.mcp.tree())
     }
 
     /// Waits for something that the server has to do.

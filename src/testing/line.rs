@@ -32,22 +32,14 @@ impl Line {
     pub(super) async fn open(mcp: &McpSupervisor, peer: Option<SocketAddr>) -> Result<Self, Error> {
         let (connection, stream) = pipe(mcp, peer).await?;
         let gate = Gate::default();
-        let io = TokioIo::new(Gated {
-            stream,
-            gate: gate.clone(),
-        });
+        let io = TokioIo::new(Gated { stream, gate: gate.clone() });
         // A handshake of HTTP/1.1 exchanges nothing.
         let (sender, driver) = handshake(io).await.map_err(|error| Error::Listen {
             address: "a pipe in memory".to_owned(),
             source: io::Error::other(error),
         })?;
         let driver = tokio::spawn(driver).abort_handle();
-        Ok(Self {
-            sender,
-            gate,
-            connection,
-            driver,
-        })
+        Ok(Self { sender, gate, connection, driver })
     }
 }
 

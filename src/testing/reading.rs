@@ -60,11 +60,7 @@ impl Reading {
                 let _ = sender.send(Err(lost));
             }
         });
-        Self {
-            pieces,
-            head: None,
-            lost: None,
-        }
+        Self { pieces, head: None, lost: None }
     }
 
     pub(super) async fn head(&mut self) -> Result<&Head, Lost> {

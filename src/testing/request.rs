@@ -55,11 +55,7 @@ impl TestRequest {
         let kind = if id.is_some() { "request" } else { "notification" };
         let name = name.map(|name| format!(" {name}")).unwrap_or_default();
         Self {
-            asked: Asked::new(
-                client.server().mcp().clone(),
-                format!("{kind} {method}{name}"),
-                at,
-            ),
+            asked: Asked::new(client.server().mcp().clone(), format!("{kind} {method}{name}"), at),
             body: Body::Message(Box::new(Message {
                 id: id.map(Value::from),
                 method: method.to_owned(),
@@ -180,10 +176,7 @@ impl TestRequest {
     fn build(self) -> http::Request<Full<Bytes>> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(
-            ACCEPT,
-            HeaderValue::from_static("application/json, text/event-stream"),
-        );
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let body = match self.body {
             Body::Raw(body) => body,
             Body::Message(message) => {
@@ -243,11 +236,7 @@ fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.trim() == text
         && !text.starts_with("=?base64?");
-    if plain {
-        text.to_owned()
-    } else {
-        format!("=?base64?{}?=", STANDARD.encode(text))
-    }
+    if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
 }
 
 impl IntoFuture for TestRequest {

@@ -17,11 +17,7 @@ pub struct TestResponse {
 
 impl TestResponse {
     pub(super) fn new(asked: Asked, head: Head, messages: Vec<Value>) -> Self {
-        Self {
-            asked,
-            head,
-            messages,
-        }
+        Self { asked, head, messages }
     }
 
     /// The HTTP status.
@@ -46,9 +42,7 @@ impl TestResponse {
 
     /// The notifications in the order in which they came.
     pub fn notifications(&self) -> impl Iterator<Item = &Value> {
-        self.messages
-            .iter()
-            .filter(|message| message.get("method").is_some())
+        self.messages.iter().filter(|message| message.get("method").is_some())
     }
 
     /// The parameters of each `notifications/progress`.

@@ -58,14 +58,8 @@ impl TestServer {
 
     /// A server that the application under test has started itself.
     pub fn of(mcp: McpSupervisor) -> Self {
-        let ends = Ends {
-            feed: mcp.exits(),
-            unasked: Vec::new(),
-        };
-        Self(Arc::new(Server {
-            mcp,
-            ends: Mutex::new(ends),
-        }))
+        let ends = Ends { feed: mcp.exits(), unasked: Vec::new() };
+        Self(Arc::new(Server { mcp, ends: Mutex::new(ends) }))
     }
 
     /// The server itself.
@@ -158,10 +152,7 @@ impl TestServer {
             Some(Err(fault)) => panic!("expected the end of `{name}`, found: {fault}\n{}", self.tree()),
             None => panic!(
                 "expected the end of `{name}`, found within {LIMIT:?}: {:?}\n{}",
-                ends.unasked
-                    .iter()
-                    .map(|end| format!("{}: {}", end.label, end.reason))
-                    .collect::<Vec<_>>(),
+                ends.unasked.iter().map(|end| format!("{}: {}", end.label, end.reason)).collect::<Vec<_>>(),
                 self.tree()
             ),
         }

@@ -27,11 +27,7 @@ pub(super) struct Acceptor {
 
 impl Acceptor {
     pub(super) fn new(port: Arc<Port>) -> Self {
-        Self {
-            port,
-            pause: FIRST_PAUSE,
-            logged: None,
-        }
+        Self { port, pause: FIRST_PAUSE, logged: None }
     }
 
     /// Waits for room below the connection limit, then for a client: beyond the limit clients wait in the backlog.
@@ -42,10 +38,7 @@ impl Acceptor {
     }
 
     async fn back_off(&mut self, error: &io::Error) {
-        if matches!(
-            error.kind(),
-            io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
-        ) {
+        if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) {
             return;
         }
         if self.logged.is_none_or(|last| last.elapsed() >= LOG_EVERY) {

@@ -40,16 +40,7 @@ async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit)
         drop(permit);
     };
     let label = format!("connection {peer}");
-    drive(
-        &port.connections()?,
-        label,
-        endpoint,
-        TokioIo::new(socket),
-        closed,
-        Some(peer),
-    )
-    .await
-    .map(drop)
+    drive(&port.connections()?, label, endpoint, TokioIo::new(socket), closed, Some(peer)).await.map(drop)
 }
 
 /// Starts the supervisor of a connection over any transport.

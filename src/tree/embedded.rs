@@ -39,13 +39,7 @@ impl Embedded {
 
     /// All shards that are up.
     pub(super) fn shards(&self) -> Vec<DynamicSupervisor> {
-        self.shards
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .flatten()
-            .cloned()
-            .collect()
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().cloned().collect()
     }
 
     fn set(&self, number: usize, shard: DynamicSupervisor) -> Pid {
@@ -64,9 +58,7 @@ impl Embedded {
             async move {
                 let count = Handle::current().metrics().num_workers();
                 *embedded.shards.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
-                let children = (0..count)
-                    .map(|number| shard_spec(&embedded, number, shutdown))
-                    .collect();
+                let children = (0..count).map(|number| shard_spec(&embedded, number, shutdown)).collect();
                 let started =
                     Supervisor::start(parent, "embedded", SupervisorOptions::default(), children).await?;
                 Ok(started.pid().clone())
@@ -154,10 +146,7 @@ fn shard_spec(embedded: &Arc<Embedded>, number: usize, shutdown: Duration) -> Ch
     ChildSpec::new(label.clone(), move |parent| {
         let (embedded, label) = (Arc::clone(&embedded), label.clone());
         async move {
-            let options = DynamicOptions {
-                shutdown,
-                ..DynamicOptions::default()
-            };
+            let options = DynamicOptions { shutdown, ..DynamicOptions::default() };
             Ok(embedded.set(number, DynamicSupervisor::start(parent, label, options).await?))
         }
     })

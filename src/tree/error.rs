@@ -37,17 +37,11 @@ pub enum Error {
 
 impl Error {
     pub(super) fn listen(address: impl ToString, source: io::Error) -> Self {
-        Self::Listen {
-            address: address.to_string(),
-            source,
-        }
+        Self::Listen { address: address.to_string(), source }
     }
 
     pub(super) fn start(what: impl Into<String>, source: StartError) -> Self {
-        Self::Start {
-            what: what.into(),
-            source,
-        }
+        Self::Start { what: what.into(), source }
     }
 
     pub(super) fn unprotected(address: SocketAddr) -> Self {

@@ -46,17 +46,12 @@ impl Port {
     }
 
     pub(super) async fn room(&self) -> io::Result<OwnedSemaphorePermit> {
-        Arc::clone(&self.room)
-            .acquire_owned()
-            .await
-            .map_err(io::Error::other)
+        Arc::clone(&self.room).acquire_owned().await.map_err(io::Error::other)
     }
 
     pub(super) fn socket(&self) -> io::Result<Arc<TcpListener>> {
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        socket
-            .clone()
-            .ok_or_else(|| io::Error::other("the listener is closed"))
+        socket.clone().ok_or_else(|| io::Error::other("the listener is closed"))
     }
 
     /// Ends the acceptor and lets go of the socket: the port closes, connections stay.
@@ -86,13 +81,9 @@ pub(super) fn spec(port: Arc<Port>) -> ChildSpec {
         let (label, port) = (label.clone(), Arc::clone(&port));
         async move {
             let children = vec![connections(&port), acceptor(&port)];
-            let options = SupervisorOptions {
-                strategy: Strategy::RestForOne,
-                ..SupervisorOptions::default()
-            };
-            Ok(port
-                .supervisor
-                .set(Supervisor::start(parent, label, options, children).await?))
+            let options =
+                SupervisorOptions { strategy: Strategy::RestForOne, ..SupervisorOptions::default() };
+            Ok(port.supervisor.set(Supervisor::start(parent, label, options, children).await?))
         }
     })
 }
@@ -102,10 +93,8 @@ fn connections(port: &Arc<Port>) -> ChildSpec {
     ChildSpec::new("connections", move |parent: Pid| {
         let port = Arc::clone(&port);
         async move {
-            let options = DynamicOptions {
-                shutdown: port.endpoint.limits().close_time,
-                ..DynamicOptions::default()
-            };
+            let options =
+                DynamicOptions { shutdown: port.endpoint.limits().close_time, ..DynamicOptions::default() };
             let connections = DynamicSupervisor::start(parent, "connections", options).await?;
             Ok(port.set_connections(connections))
         }

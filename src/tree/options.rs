@@ -44,20 +44,13 @@ impl Default for Options {
             limits: Limits::default(),
             hosts: None,
             origins: OriginPolicy::default(),
-            gate: Gate {
-                time: Duration::from_secs(10),
-                ..Gate::default()
-            },
+            gate: Gate { time: Duration::from_secs(10), ..Gate::default() },
             disconnect: None,
             pace: Pace::default(),
             max_connections: 10_000,
             max_in_flight: 1000,
             drain: Duration::from_secs(30),
-            stream_caps: StreamCaps {
-                server: 10_000,
-                principal: 4,
-                anonymous: false,
-            },
+            stream_caps: StreamCaps { server: 10_000, principal: 4, anonymous: false },
             stream_limits: StreamLimits {
                 lifetime: Duration::from_secs(60 * 60),
                 idle: None,
@@ -79,9 +72,7 @@ impl Options {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         if !path.starts_with('/') || path.contains(['?', '#']) {
-            self.faults.push(format!(
-                "path `{path}`: a path starts with `/` and has neither `?` nor `#`"
-            ));
+            self.faults.push(format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`"));
         }
         path.trim_end_matches('/').clone_into(&mut self.path);
         self
@@ -153,8 +144,7 @@ impl Options {
     pub fn outbox(mut self, messages: usize, bytes: usize) -> Self {
         self.limits.outbox.messages = messages;
         self.limits.outbox.bytes = bytes;
-        self.at_least("outbox messages", messages, 1)
-            .at_least("outbox bytes", bytes, 1)
+        self.at_least("outbox messages", messages, 1).at_least("outbox bytes", bytes, 1)
     }
 
     /// How many progress notifications one request may send in a second, 1,000 by default; what comes sooner is dropped,
@@ -343,11 +333,7 @@ impl Options {
     /// matches every port. Any other `Origin` answers 403. Loopback origins are allowed on loopback binds.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
-        match self
-            .origins
-            .clone()
-            .with_list(origins.into_iter().map(Into::into))
-        {
+        match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
             Ok(policy) => self.origins = policy,
             Err(fault) => self.faults.push(fault),
         }
@@ -368,16 +354,14 @@ impl Options {
 
     fn at_least(mut self, option: &str, value: usize, least: usize) -> Self {
         if value < least {
-            self.faults
-                .push(format!("{option}: {value} is too small; at least {least}"));
+            self.faults.push(format!("{option}: {value} is too small; at least {least}"));
         }
         self
     }
 
     fn above_zero(mut self, option: &str, time: Duration) -> Self {
         if time.is_zero() {
-            self.faults
-                .push(format!("{option}: the time is zero; at least a millisecond"));
+            self.faults.push(format!("{option}: the time is zero; at least a millisecond"));
         }
         self
     }

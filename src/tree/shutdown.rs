@@ -32,11 +32,7 @@ pub struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let finished = self.running.saturating_sub(self.interrupted);
-        write!(
-            f,
-            "{finished} finished, {} interrupted, {} killed",
-            self.interrupted, self.killed
-        )?;
+        write!(f, "{finished} finished, {} interrupted, {} killed", self.interrupted, self.killed)?;
         if !self.stuck.is_empty() {
             write!(f, ", stuck: {}", self.stuck.join(", "))?;
         }
@@ -45,10 +41,7 @@ impl fmt::Display for Summary {
 }
 
 pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
-    let mut summary = Summary {
-        running: server.slots.in_use(),
-        ..Summary::default()
-    };
+    let mut summary = Summary { running: server.slots.in_use(), ..Summary::default() };
     tracing::info!(target: "ractor_mcp", running = summary.running, ?deadline, "shutting down");
     stop_accepting(server).await;
     end_streams(server).await;
@@ -57,11 +50,7 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     }
     server.drain.enter(Phase::Closing);
     let _ = timeout(LAST_WAIT, connections_gone(server)).await;
-    server
-        .root
-        .pid()
-        .shutdown(Shutdown::After(server.options.limits.close_time + LAST_WAIT))
-        .await;
+    server.root.pid().shutdown(Shutdown::After(server.options.limits.close_time + LAST_WAIT)).await;
     if summary.stuck.is_empty() {
         tracing::info!(target: "ractor_mcp", %summary, "shut down");
     } else {
@@ -95,10 +84,7 @@ async fn interrupt(server: &Server, summary: &mut Summary) {
         tracing::warn!(target: "ractor_mcp", request = %request.label(), "not finished in time: interrupted");
         request.exit(ExitReason::Shutdown);
     }
-    if timeout(server.options.limits.close_time, all_ended(&left))
-        .await
-        .is_ok()
-    {
+    if timeout(server.options.limits.close_time, all_ended(&left)).await.is_ok() {
         return;
     }
     let left: Vec<Pid> = left.into_iter().filter(Pid::is_alive).collect();
@@ -106,11 +92,7 @@ async fn interrupt(server: &Server, summary: &mut Summary) {
         request.kill();
     }
     let _ = timeout(LAST_WAIT, all_ended(&left)).await;
-    summary.stuck = left
-        .iter()
-        .filter(|pid| pid.is_alive())
-        .map(|pid| pid.label().to_string())
-        .collect();
+    summary.stuck = left.iter().filter(|pid| pid.is_alive()).map(|pid| pid.label().to_string()).collect();
     summary.killed = left.len() - summary.stuck.len();
 }
 
@@ -129,9 +111,7 @@ fn requests(server: &Server) -> Vec<Pid> {
         pid.children().iter().for_each(|child| leaves(child, found));
     }
     let mut found = Vec::new();
-    parents(server)
-        .iter()
-        .for_each(|parent| leaves(parent.pid(), &mut found));
+    parents(server).iter().for_each(|parent| leaves(parent.pid(), &mut found));
     found
 }
 
@@ -143,10 +123,7 @@ async fn connections_gone(server: &Server) {
 
 /// The supervisors that connections and embedded requests are started under.
 fn parents(server: &Server) -> Vec<DynamicSupervisor> {
-    let connections = server
-        .ports()
-        .into_iter()
-        .filter_map(|port| port.connections().ok());
+    let connections = server.ports().into_iter().filter_map(|port| port.connections().ok());
     connections.chain(server.embedded.shards()).collect()
 }
 

@@ -102,24 +102,16 @@ impl McpSupervisor {
             );
         }
         let (listeners, embedded) = (Slot::default(), Arc::new(Embedded::default()));
-        let children = vec![
-            listeners_spec(&listeners),
-            Embedded::spec(&embedded, options.limits.close_time),
-        ];
+        let children = vec![listeners_spec(&listeners), Embedded::spec(&embedded, options.limits.close_time)];
         // No restart: `listeners` and `embedded` restart their own children, and what they cannot mend, the root cannot.
         let supervision = SupervisorOptions {
-            intensity: Intensity {
-                restarts: 0,
-                ..Intensity::default()
-            },
+            intensity: Intensity { restarts: 0, ..Intensity::default() },
             ..Default::default()
         };
         let root = Supervisor::start(parent, "mcp", supervision, children)
             .await
             .map_err(|source| Error::start("the server", source))?;
-        let listeners = listeners
-            .get()
-            .ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
+        let listeners = listeners.get().ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
         let slots = Slots::new(options.max_in_flight);
         let server = Server {
             root,
@@ -158,21 +150,14 @@ impl McpSupervisor {
     pub async fn listen_on(&self, socket: std::net::TcpListener) -> Result<Listener, Error> {
         let failed = |source| Error::listen("the given socket", source);
         socket.set_nonblocking(true).map_err(failed)?;
-        self.serve_port(TcpListener::from_std(socket).map_err(failed)?)
-            .await
+        self.serve_port(TcpListener::from_std(socket).map_err(failed)?).await
     }
 
     async fn serve_port(&self, socket: TcpListener) -> Result<Listener, Error> {
-        let address = socket
-            .local_addr()
-            .map_err(|source| Error::listen("the socket", source))?;
+        let address = socket.local_addr().map_err(|source| Error::listen("the socket", source))?;
         let endpoint = self.0.listening(address)?;
         let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
-        let pid = self
-            .0
-            .listeners
-            .start_child(listener::spec(Arc::clone(&port)))
-            .await;
+        let pid = self.0.listeners.start_child(listener::spec(Arc::clone(&port))).await;
         let pid = pid.map_err(|source| match self.0.root.pid().exit_reason() {
             Some(reason) => Error::Stopped(reason),
             None => Error::start(format!("listener {address}"), source),
@@ -211,9 +196,7 @@ impl McpSupervisor {
     {
         let endpoint = self.0.embedding(Some(self.0.options.path.clone()));
         let started = async { connection::serve(&self.0.embedded.shard()?, endpoint, io, peer).await };
-        started
-            .await
-            .map_err(|source| Error::start("a connection", source))
+        started.await.map_err(|source| Error::start("a connection", source))
     }
 
     /// Where the test kit sends its requests.
@@ -262,10 +245,7 @@ impl McpSupervisor {
     /// Tells changes of several resources at once, with one authorization for each stream. Returns how many streams took
     /// any of them.
     pub fn notify_resources_updated<U: AsRef<str>>(&self, uris: impl IntoIterator<Item = U>) -> usize {
-        self.0
-            .streams
-            .registry
-            .notify_resources(uris.into_iter().map(|uri| Arc::from(uri.as_ref())))
+        self.0.streams.registry.notify_resources(uris.into_iter().map(|uri| Arc::from(uri.as_ref())))
     }
 
     /// Sends any notification to the streams of a topic; it does not coalesce, and a stream whose queue is full misses
@@ -282,11 +262,7 @@ impl McpSupervisor {
     /// Ends the server in order: no new connections, then running requests finish within `deadline`, then those left are
     /// interrupted, then killed; see `supervision.md`. A second call waits for the first.
     pub async fn shutdown(&self, deadline: Duration) -> Summary {
-        self.0
-            .shutdown
-            .get_or_init(|| shutdown::run(&self.0, deadline))
-            .await
-            .clone()
+        self.0.shutdown.get_or_init(|| shutdown::run(&self.0, deadline)).await.clone()
     }
 
     /// Serves until the signal resolves, then shuts down with the deadline of [`Options::drain`].

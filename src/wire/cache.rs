@@ -24,25 +24,16 @@ pub enum CacheScope {
 
 impl CacheHints {
     /// Kept by nobody: the default of every result.
-    pub const NONE: Self = Self {
-        ttl_ms: 0,
-        scope: CacheScope::Private,
-    };
+    pub const NONE: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 
     /// For the caller only.
     pub fn private(ttl: std::time::Duration) -> Self {
-        Self {
-            ttl_ms: millis(ttl),
-            scope: CacheScope::Private,
-        }
+        Self { ttl_ms: millis(ttl), scope: CacheScope::Private }
     }
 
     /// For every caller.
     pub fn public(ttl: std::time::Duration) -> Self {
-        Self {
-            ttl_ms: millis(ttl),
-            scope: CacheScope::Public,
-        }
+        Self { ttl_ms: millis(ttl), scope: CacheScope::Public }
     }
 }
 
@@ -66,10 +57,7 @@ pub(super) struct CacheMembers {
 
 impl From<CacheHints> for CacheMembers {
     fn from(hints: CacheHints) -> Self {
-        Self {
-            ttl_ms: hints.ttl_ms,
-            cache_scope: hints.scope,
-        }
+        Self { ttl_ms: hints.ttl_ms, cache_scope: hints.scope }
     }
 }
 

@@ -79,10 +79,7 @@ impl ServerCapabilities {
     /// Offers resources.
     #[must_use]
     pub fn resources(mut self, list_changed: bool, subscribe: bool) -> Self {
-        self.resources = Some(ListedResources {
-            list_changed,
-            subscribe,
-        });
+        self.resources = Some(ListedResources { list_changed, subscribe });
         self
     }
 
@@ -111,9 +108,7 @@ impl ServerCapabilities {
     pub fn can_notify(&self) -> bool {
         self.tools.is_some_and(|tools| tools.list_changed)
             || self.prompts.is_some_and(|prompts| prompts.list_changed)
-            || self
-                .resources
-                .is_some_and(|resources| resources.list_changed || resources.subscribe)
+            || self.resources.is_some_and(|resources| resources.list_changed || resources.subscribe)
     }
 }
 
@@ -146,8 +141,7 @@ impl ClientCapabilities {
 
     /// Whether the client opens URLs for people (INP-01).
     pub fn elicitation_url(&self) -> bool {
-        self.object("elicitation")
-            .is_some_and(|modes| modes.get("url").is_some_and(Value::is_object))
+        self.object("elicitation").is_some_and(|modes| modes.get("url").is_some_and(Value::is_object))
     }
 
     /// Whether the client samples from its model.
@@ -157,8 +151,7 @@ impl ClientCapabilities {
 
     /// Whether the client samples with tools (INP-17).
     pub fn sampling_tools(&self) -> bool {
-        self.object("sampling")
-            .is_some_and(|sampling| sampling.get("tools").is_some_and(Value::is_object))
+        self.object("sampling").is_some_and(|sampling| sampling.get("tools").is_some_and(Value::is_object))
     }
 
     /// Whether the client tells its roots.
@@ -168,9 +161,7 @@ impl ClientCapabilities {
 
     /// The settings that the client declares for an extension.
     pub fn extension(&self, id: &str) -> Option<&Value> {
-        self.object("extensions")?
-            .get(id)
-            .filter(|settings| settings.is_object())
+        self.object("extensions")?.get(id).filter(|settings| settings.is_object())
     }
 
     /// Declares a capability, for example in the error that asks for it.

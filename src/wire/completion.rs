@@ -32,12 +32,7 @@ pub struct CompleteRequest {
 impl CompleteRequest {
     /// A completion without context.
     pub fn new(reference: CompletionRef, argument: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            reference,
-            argument: argument.into(),
-            value: value.into(),
-            context: Map::new(),
-        }
+        Self { reference, argument: argument.into(), value: value.into(), context: Map::new() }
     }
 }
 
@@ -79,16 +74,8 @@ impl CompleteResult {
         let total = values.len();
         values.truncate(Self::MOST);
         let has_more = Some(total > values.len());
-        let completion = Completion {
-            values,
-            total: u64::try_from(total).ok(),
-            has_more,
-        };
-        Self {
-            result_type: Complete,
-            completion,
-            meta: Meta::new(),
-        }
+        let completion = Completion { values, total: u64::try_from(total).ok(), has_more };
+        Self { result_type: Complete, completion, meta: Meta::new() }
     }
 }
 
@@ -100,9 +87,6 @@ mod tests {
     fn cmp_03_at_most_a_hundred_values() {
         let result = CompleteResult::new((0..150).map(|n| n.to_string()));
         assert_eq!(result.completion.values.len(), 100);
-        assert_eq!(
-            (result.completion.total, result.completion.has_more),
-            (Some(150), Some(true))
-        );
+        assert_eq!((result.completion.total, result.completion.has_more), (Some(150), Some(true)));
     }
 }

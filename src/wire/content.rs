@@ -26,42 +26,24 @@ pub enum Content {
 impl Content {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent {
-            text: text.into(),
-            annotations: None,
-            meta: Meta::new(),
-        })
+        Self::Text(TextContent { text: text.into(), annotations: None, meta: Meta::new() })
     }
 
     /// A picture from its bytes, such as `image/png`.
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         let (data, mime_type) = (STANDARD.encode(bytes), mime_type.into());
-        Self::Image(ImageContent {
-            data,
-            mime_type,
-            annotations: None,
-            meta: Meta::new(),
-        })
+        Self::Image(ImageContent { data, mime_type, annotations: None, meta: Meta::new() })
     }
 
     /// Sound from its bytes, such as `audio/wav`.
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         let (data, mime_type) = (STANDARD.encode(bytes), mime_type.into());
-        Self::Audio(AudioContent {
-            data,
-            mime_type,
-            annotations: None,
-            meta: Meta::new(),
-        })
+        Self::Audio(AudioContent { data, mime_type, annotations: None, meta: Meta::new() })
     }
 
     /// A resource with its contents.
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::Resource(EmbeddedResource {
-            resource: contents,
-            annotations: None,
-            meta: Meta::new(),
-        })
+        Self::Resource(EmbeddedResource { resource: contents, annotations: None, meta: Meta::new() })
     }
 
     /// A resource by reference.
@@ -250,25 +232,13 @@ pub struct ResourceContents {
 impl ResourceContents {
     /// Text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            text: Some(text.into()),
-            blob: None,
-            meta: Meta::new(),
-        }
+        Self { uri: uri.into(), mime_type: None, text: Some(text.into()), blob: None, meta: Meta::new() }
     }
 
     /// Bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         let blob = Some(STANDARD.encode(bytes));
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            text: None,
-            blob,
-            meta: Meta::new(),
-        }
+        Self { uri: uri.into(), mime_type: None, text: None, blob, meta: Meta::new() }
     }
 }
 

@@ -30,10 +30,7 @@ impl DiscoverResult {
     pub fn new(capabilities: ServerCapabilities) -> Self {
         Self {
             result_type: Complete,
-            supported_versions: SUPPORTED_VERSIONS
-                .iter()
-                .map(|version| (*version).to_owned())
-                .collect(),
+            supported_versions: SUPPORTED_VERSIONS.iter().map(|version| (*version).to_owned()).collect(),
             capabilities,
             instructions: None,
             cache: CacheHints::NONE,

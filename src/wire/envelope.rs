@@ -34,11 +34,7 @@ pub(crate) struct NotificationMessage<'a> {
 
 impl<'a> Response<'a> {
     pub(crate) fn new(id: &'a RequestId, result: &'a ResultBody) -> Self {
-        Self {
-            jsonrpc: VERSION,
-            id,
-            result,
-        }
+        Self { jsonrpc: VERSION, id, result }
     }
 
     pub(crate) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
@@ -48,11 +44,7 @@ impl<'a> Response<'a> {
 
 impl<'a> ErrorResponse<'a> {
     pub(crate) fn new(id: Option<&'a RequestId>, error: &'a ErrorObject) -> Self {
-        Self {
-            jsonrpc: VERSION,
-            id,
-            error,
-        }
+        Self { jsonrpc: VERSION, id, error }
     }
 
     pub(crate) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
@@ -62,11 +54,7 @@ impl<'a> ErrorResponse<'a> {
 
 impl<'a> NotificationMessage<'a> {
     pub(crate) fn new(notification: &'a ServerNotification) -> Self {
-        Self {
-            jsonrpc: VERSION,
-            method: notification.method(),
-            params: notification.params(),
-        }
+        Self { jsonrpc: VERSION, method: notification.method(), params: notification.params() }
     }
 
     pub(crate) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {

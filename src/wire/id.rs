@@ -74,10 +74,7 @@ mod tests {
     #[test]
     fn base_08_string_and_integer_are_two_ids() {
         assert_ne!(RequestId::from("7"), RequestId::from(7));
-        assert_eq!(
-            serde_json::to_string(&RequestId::from("snow-❄")).unwrap(),
-            "\"snow-❄\""
-        );
+        assert_eq!(serde_json::to_string(&RequestId::from("snow-❄")).unwrap(), "\"snow-❄\"");
         assert_eq!(serde_json::to_string(&RequestId::from(-1)).unwrap(), "-1");
     }
 }

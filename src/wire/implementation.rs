@@ -29,14 +29,7 @@ impl Implementation {
     /// A program by name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         let (name, version) = (name.into(), version.into());
-        Self {
-            name,
-            version,
-            title: None,
-            description: None,
-            website_url: None,
-            icons: Vec::new(),
-        }
+        Self { name, version, title: None, description: None, website_url: None, icons: Vec::new() }
     }
 
     /// Adds a picture.
@@ -77,12 +70,7 @@ pub struct Icon {
 impl Icon {
     /// A picture by URI.
     pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            mime_type: None,
-            sizes: Vec::new(),
-            theme: None,
-        }
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 
     /// Adds a size, such as `48x48` or `any`.

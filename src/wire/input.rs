@@ -32,8 +32,7 @@ impl InputRequiredResult {
     /// Asks one question under a key.
     #[must_use]
     pub fn ask(mut self, key: impl Into<String>, request: InputRequest) -> Self {
-        self.input_requests
-            .insert(key.into(), serde_json::to_value(request).unwrap_or_default());
+        self.input_requests.insert(key.into(), serde_json::to_value(request).unwrap_or_default());
         self
     }
 }
@@ -73,23 +72,13 @@ impl InputRequest {
     /// A form: a message, and the flat schema of what to fill in (INP-02, INP-04).
     pub fn form(message: impl Into<String>, requested_schema: Value) -> Self {
         let (message, requested_schema) = (message.into(), Some(requested_schema));
-        Self::Elicit(ElicitRequest {
-            mode: None,
-            message,
-            requested_schema,
-            url: None,
-        })
+        Self::Elicit(ElicitRequest { mode: None, message, requested_schema, url: None })
     }
 
     /// A page that the person opens, for what no client should see (INP-03, INP-06).
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
         let (message, url) = (message.into(), Some(url.into()));
-        Self::Elicit(ElicitRequest {
-            mode: Some("url"),
-            message,
-            requested_schema: None,
-            url,
-        })
+        Self::Elicit(ElicitRequest { mode: Some("url"), message, requested_schema: None, url })
     }
 
     /// The client's roots.
@@ -144,13 +133,7 @@ pub struct CreateMessageRequest {
 impl CreateMessageRequest {
     /// A conversation to go on with.
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
-        Self {
-            messages,
-            max_tokens,
-            system_prompt: None,
-            temperature: None,
-            stop_sequences: Vec::new(),
-        }
+        Self { messages, max_tokens, system_prompt: None, temperature: None, stop_sequences: Vec::new() }
     }
 }
 
@@ -174,18 +157,12 @@ pub struct SamplingMessage {
 impl SamplingMessage {
     /// What the person says.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::User,
-            content: content.into(),
-        }
+        Self { role: Role::User, content: content.into() }
     }
 
     /// What the model says.
     pub fn assistant(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::Assistant,
-            content: content.into(),
-        }
+        Self { role: Role::Assistant, content: content.into() }
     }
 }
 

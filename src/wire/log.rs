@@ -38,9 +38,6 @@ impl LogLevel {
 
     /// The level of this name, spelled as on the wire.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, level)| *level)
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
     }
 }

@@ -21,9 +21,7 @@ impl MirroredParams {
 
     /// The value of a parameter; names compare without case.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
+        self.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// All of them, in the order of the headers.

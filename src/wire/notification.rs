@@ -18,10 +18,7 @@ pub struct Notification {
 impl Notification {
     /// A notification by method.
     pub fn new(method: impl Into<String>, params: Map<String, Value>) -> Self {
-        Self {
-            method: method.into(),
-            params,
-        }
+        Self { method: method.into(), params }
     }
 }
 
@@ -73,10 +70,7 @@ enum Kind {
 
 impl ServerNotification {
     fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            meta: Meta::new(),
-        }
+        Self { kind, meta: Meta::new() }
     }
 
     pub(crate) fn progress(
@@ -85,12 +79,7 @@ impl ServerNotification {
         total: Option<f64>,
         message: Option<String>,
     ) -> Self {
-        Self::of(Kind::Progress {
-            progress_token,
-            progress,
-            total,
-            message,
-        })
+        Self::of(Kind::Progress { progress_token, progress, total, message })
     }
 
     pub(crate) fn message(level: LogLevel, data: Value, logger: Option<String>) -> Self {
@@ -128,10 +117,7 @@ impl ServerNotification {
     /// A notification outside the specification. A `_meta` among the parameters is left out.
     pub fn custom(method: impl Into<String>, mut params: Map<String, Value>) -> Self {
         params.shift_remove("_meta");
-        Self::of(Kind::Custom {
-            method: method.into(),
-            params,
-        })
+        Self::of(Kind::Custom { method: method.into(), params })
     }
 
     /// The method as on the wire.
@@ -174,10 +160,7 @@ impl ServerNotification {
     }
 
     pub(super) fn params(&self) -> Params<'_> {
-        Params {
-            kind: &self.kind,
-            meta: &self.meta,
-        }
+        Params { kind: &self.kind, meta: &self.meta }
     }
 }
 

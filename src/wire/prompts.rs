@@ -78,20 +78,12 @@ pub struct PromptArgument {
 impl PromptArgument {
     /// An argument that must be given.
     pub fn required(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            description: None,
-            required: true,
-        }
+        Self { name: name.into(), title: None, description: None, required: true }
     }
 
     /// An argument that may be left out.
     pub fn optional(name: impl Into<String>) -> Self {
-        Self {
-            required: false,
-            ..Self::required(name)
-        }
+        Self { required: false, ..Self::required(name) }
     }
 }
 
@@ -115,18 +107,12 @@ pub struct PromptMessage {
 impl PromptMessage {
     /// What the person says.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::User,
-            content: content.into(),
-        }
+        Self { role: Role::User, content: content.into() }
     }
 
     /// What the model says.
     pub fn assistant(content: impl Into<Content>) -> Self {
-        Self {
-            role: Role::Assistant,
-            content: content.into(),
-        }
+        Self { role: Role::Assistant, content: content.into() }
     }
 }
 
@@ -174,13 +160,7 @@ pub struct ListPromptsResult {
 impl ListPromptsResult {
     /// One page of prompts, the last one.
     pub fn new(prompts: Vec<Prompt>) -> Self {
-        Self {
-            result_type: Complete,
-            prompts,
-            next_cursor: None,
-            cache: CacheHints::NONE,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, prompts, next_cursor: None, cache: CacheHints::NONE, meta: Meta::new() }
     }
 
     /// Sets how long it may be kept.
@@ -215,12 +195,7 @@ pub struct GetPromptResult {
 impl GetPromptResult {
     /// A prompt of these messages.
     pub fn new(messages: Vec<PromptMessage>) -> Self {
-        Self {
-            result_type: Complete,
-            description: None,
-            messages,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, description: None, messages, meta: Meta::new() }
     }
 }
 

@@ -236,13 +236,7 @@ impl ListResourceTemplatesResult {
     /// One page of templates, the last one.
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         let cache = CacheHints::NONE;
-        Self {
-            result_type: Complete,
-            resource_templates,
-            next_cursor: None,
-            cache,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, resource_templates, next_cursor: None, cache, meta: Meta::new() }
     }
 
     /// Sets how long it may be kept.
@@ -256,12 +250,7 @@ impl ListResourceTemplatesResult {
 impl ReadResourceResult {
     /// What a resource holds.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
-        Self {
-            result_type: Complete,
-            contents,
-            cache: CacheHints::NONE,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, contents, cache: CacheHints::NONE, meta: Meta::new() }
     }
 
     /// Sets how long it may be kept.

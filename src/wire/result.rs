@@ -68,11 +68,7 @@ impl CustomResult {
     pub fn new(mut members: Map<String, Value>) -> Self {
         members.shift_remove("resultType");
         members.shift_remove("_meta");
-        Self {
-            result_type: Complete,
-            members,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, members, meta: Meta::new() }
     }
 }
 

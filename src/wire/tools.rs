@@ -214,13 +214,7 @@ pub struct CallToolResult {
 impl CallToolResult {
     /// A result of content blocks.
     pub fn new(content: Vec<Content>) -> Self {
-        Self {
-            result_type: Complete,
-            content,
-            structured_content: None,
-            is_error: false,
-            meta: Meta::new(),
-        }
+        Self { result_type: Complete, content, structured_content: None, is_error: false, meta: Meta::new() }
     }
 
     /// A result of one text.
@@ -230,10 +224,7 @@ impl CallToolResult {
 
     /// A failure that the model reads (TOOL-13).
     pub fn error(text: impl Into<String>) -> Self {
-        Self {
-            is_error: true,
-            ..Self::text(text)
-        }
+        Self { is_error: true, ..Self::text(text) }
     }
 
     /// Adds a content block.

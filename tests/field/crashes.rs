@@ -19,9 +19,7 @@ async fn b1_a_panic_gets_an_error_and_the_others_finish() {
     let server = Server::start(fixture::suite()).await;
     let (mut slow, mut stream) = (server.client().await, server.client().await);
     slow.write(&call("slow", json!({"ms": 300}))).await;
-    stream
-        .write(&call("slow", json!({"ms": 300})).progress(json!(1)))
-        .await;
+    stream.write(&call("slow", json!({"ms": 300})).progress(json!(1))).await;
     stream.read_head().await;
     assert_eq!(server.send(boom()).await.code(), -32603);
     assert_eq!(slow.read_response().await.text(), "worked for 300 ms");
@@ -29,10 +27,7 @@ async fn b1_a_panic_gets_an_error_and_the_others_finish() {
     while let Some(event) = stream.read_event().await {
         last = Some(event);
     }
-    assert_eq!(
-        last.expect("an answer")["result"]["content"][0]["text"],
-        "worked for 300 ms"
-    );
+    assert_eq!(last.expect("an answer")["result"]["content"][0]["text"], "worked for 300 ms");
 }
 
 #[tokio::test]
@@ -63,14 +58,8 @@ async fn b5_crash_handling_does_not_loop_whatever_the_payload() {
     for client in clients {
         client.await.expect("all are answered");
     }
-    eventually("nothing is left", || {
-        (server.tree().size() == baseline).then_some(())
-    })
-    .await;
-    assert_eq!(
-        server.send(call("echo", json!({"text": "fine"}))).await.text(),
-        "fine"
-    );
+    eventually("nothing is left", || (server.tree().size() == baseline).then_some(())).await;
+    assert_eq!(server.send(call("echo", json!({"text": "fine"}))).await.text(), "fine");
     let summary = server.mcp.shutdown(Duration::from_secs(5)).await;
     assert_eq!((summary.running, summary.killed), (0, 0), "{summary}");
 }
@@ -81,9 +70,7 @@ async fn b6_crashes_of_short_lived_children_trip_no_restart_limit() {
     let mut streams = Vec::new();
     for _ in 0..50 {
         let mut stream = server.client().await;
-        stream
-            .write(&call("slow", json!({"ms": 60_000})).progress(json!(1)))
-            .await;
+        stream.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
         stream.read_head().await;
         streams.push(stream);
     }
@@ -104,14 +91,7 @@ async fn b6_crashes_of_short_lived_children_trip_no_restart_limit() {
 /// The supervisors from the root down to one connection, each with its id.
 async fn supervisors(server: &Server) -> Vec<(String, u64)> {
     let mut found = Vec::new();
-    for label in [
-        "mcp",
-        "listeners",
-        "listener ",
-        "connections",
-        "connection 1",
-        "embedded",
-    ] {
+    for label in ["mcp", "listeners", "listener ", "connections", "connection 1", "embedded"] {
         let pid = server.await_process(label).await;
         found.push((label.to_owned(), pid.id()));
     }
@@ -159,10 +139,7 @@ async fn b8_the_end_of_any_other_child_leaves_its_parent_in_place() {
             if label == "connection 1" {
                 return Some(());
             }
-            server
-                .find(label)
-                .filter(|pid| pid.id() != child.id() && pid.is_alive())
-                .map(drop)
+            server.find(label).filter(|pid| pid.id() != child.id() && pid.is_alive()).map(drop)
         });
         again.await;
         assert!(parent.is_alive(), "the parent of {label}");
@@ -193,17 +170,12 @@ async fn b9_a_task_that_panics_is_told_with_its_tool_and_fails_nothing_else() {
         assert_eq!(ended.recv().await, None, "the task unwinds");
         "answered"
     }
-    let suite = Suite::new("late", "1")
-        .tool("late_boom", late_boom)
-        .tool("echo", fixture::echo);
+    let suite = Suite::new("late", "1").tool("late_boom", late_boom).tool("echo", fixture::echo);
     let server = Server::start(suite).await;
     let mut client = server.client().await;
     let answered = client.send(&call("late_boom", json!({}))).await;
     assert_eq!(answered.text(), "answered");
-    assert_eq!(
-        client.send(&call("echo", json!({"text": "fine"}))).await.text(),
-        "fine"
-    );
+    assert_eq!(client.send(&call("echo", json!({"text": "fine"}))).await.text(), "fine");
     let told = eventually("the panic is told", || logs.lines("ERROR").pop()).await;
     assert!(told.contains("late_boom"), "{told}");
 }

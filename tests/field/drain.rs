@@ -17,16 +17,12 @@ async fn c1_streams_that_never_end_do_not_block_a_shutdown() {
     let mut endless = Vec::new();
     for _ in 0..20 {
         let mut stream = server.client().await;
-        stream
-            .write(&call("slow", json!({"ms": 600_000})).progress(json!(1)))
-            .await;
+        stream.write(&call("slow", json!({"ms": 600_000})).progress(json!(1))).await;
         stream.read_head().await;
         endless.push(stream);
     }
     let mut short = server.client().await;
-    short
-        .write(&call("slow", json!({"ms": 300})).id("\"short\""))
-        .await;
+    short.write(&call("slow", json!({"ms": 300})).id("\"short\"")).await;
     server.await_process("request tools/call slow #\"short\"").await;
     let stopping = shut_down(&server, Duration::from_secs(1));
     assert_eq!(short.read_response().await.text(), "worked for 300 ms");
@@ -39,11 +35,7 @@ async fn c1_streams_that_never_end_do_not_block_a_shutdown() {
         assert!(stream.read_to_end().await.is_empty(), "the connection is closed");
     }
     let summary: Summary = stopping.await.expect("no panic");
-    assert_eq!(
-        (summary.running, summary.interrupted, summary.killed),
-        (21, 20, 0),
-        "{summary}"
-    );
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (21, 20, 0), "{summary}");
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
 }
 
@@ -53,16 +45,12 @@ async fn c2_a_stream_in_flight_is_finished_and_an_idle_connection_is_told_to_com
     let mut idle = server.client().await;
     assert_eq!(idle.send(&request("tools/list", json!({}))).await.status, 200);
     let mut busy = server.client().await;
-    busy.write(&call("slow", json!({"ms": 500})).progress(json!(1)))
-        .await;
+    busy.write(&call("slow", json!({"ms": 500})).progress(json!(1))).await;
     busy.read_head().await;
     busy.read_event().await.expect("progress");
 
     let stopping = shut_down(&server, Duration::from_secs(20));
-    eventually("the drain has begun", || {
-        server.find("acceptor").is_none().then_some(())
-    })
-    .await;
+    eventually("the drain has begun", || server.find("acceptor").is_none().then_some(())).await;
     let refused = idle.send(&request("tools/list", json!({}))).await;
     assert_eq!((refused.status, refused.code()), (503, -32603));
     assert!(refused.header("retry-after").is_some());
@@ -82,17 +70,10 @@ async fn c2_a_stream_in_flight_is_finished_and_an_idle_connection_is_told_to_com
 
 #[tokio::test]
 async fn c3_a_server_is_stopped_by_its_handle_and_its_neighbour_goes_on() {
-    let (one, two) = (
-        Server::start(fixture::suite()).await,
-        Server::start(fixture::suite()).await,
-    );
+    let (one, two) = (Server::start(fixture::suite()).await, Server::start(fixture::suite()).await);
     let (mut first, mut second) = (one.client().await, two.client().await);
-    first
-        .write(&call("slow", json!({"ms": 60_000})).progress(json!(1)))
-        .await;
-    second
-        .write(&call("slow", json!({"ms": 300})).progress(json!(1)))
-        .await;
+    first.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
+    second.write(&call("slow", json!({"ms": 300})).progress(json!(1))).await;
     first.read_head().await;
     second.read_head().await;
     let summary = one.mcp.shutdown(Duration::ZERO).await;
@@ -102,14 +83,8 @@ async fn c3_a_server_is_stopped_by_its_handle_and_its_neighbour_goes_on() {
     while let Some(event) = second.read_event().await {
         last = Some(event);
     }
-    assert_eq!(
-        last.expect("an answer")["result"]["content"][0]["text"],
-        "worked for 300 ms"
-    );
-    assert_eq!(
-        two.send(call("echo", json!({"text": "here"}))).await.text(),
-        "here"
-    );
+    assert_eq!(last.expect("an answer")["result"]["content"][0]["text"], "worked for 300 ms");
+    assert_eq!(two.send(call("echo", json!({"text": "here"}))).await.text(), "here");
 }
 
 /// The tool holds a worker thread until the test lets it go: nothing can interrupt or kill it.
@@ -131,11 +106,7 @@ async fn c7_blocking_work_is_left_behind_in_time_and_named() {
     server.await_process("request tools/call block").await;
     let began = Instant::now();
     let summary = server.mcp.shutdown(Duration::from_millis(100)).await;
-    assert!(
-        began.elapsed() < Duration::from_secs(15),
-        "bounded: {:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(15), "bounded: {:?}", began.elapsed());
     assert_eq!(summary.stuck, ["request tools/call block #1"], "{summary}");
     let told = logs.lines("ERROR").join("\n");
     assert!(told.contains("request tools/call block #1"), "{told}");
@@ -162,9 +133,7 @@ async fn c8_clean_up_has_a_limit_of_its_own() {
         call.uninterrupted(std::future::pending::<()>()).await;
     };
     let options = Options::new().close_time(Duration::from_millis(50));
-    let suite = Suite::new("limits", "1")
-        .tool("stubborn", stubborn)
-        .tool("slow", fixture::slow);
+    let suite = Suite::new("limits", "1").tool("stubborn", stubborn).tool("slow", fixture::slow);
     let server = Server::start_with(suite, options).await;
     let (mut one, mut two) = (server.client().await, server.client().await);
     one.write(&call("stubborn", json!({}))).await;
@@ -172,11 +141,7 @@ async fn c8_clean_up_has_a_limit_of_its_own() {
     server.await_process("request tools/call stubborn").await;
     server.await_process("request tools/call slow").await;
     let summary = server.mcp.shutdown(Duration::from_secs(1)).await;
-    assert_eq!(
-        (summary.running, summary.interrupted, summary.killed),
-        (2, 1, 1),
-        "{summary}"
-    );
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (2, 1, 1), "{summary}");
     assert_eq!(two.read_response().await.text(), "worked for 300 ms");
     assert_eq!(one.read_response().await.code(), -32603);
 }

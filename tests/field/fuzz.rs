@@ -109,16 +109,11 @@ fn mutated(folder: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 }
 
 fn seeds(folder: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fuzz")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz").join(folder);
     let entries = std::fs::read_dir(folder).expect("the seeds are there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
-    paths
-        .iter()
-        .map(|path| std::fs::read(path).expect("a seed"))
-        .collect()
+    paths.iter().map(|path| std::fs::read(path).expect("a seed")).collect()
 }
 
 /// A server with short limits, and every crash in it.
@@ -130,10 +125,7 @@ struct Target {
 
 impl Target {
     fn start() -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let short = Duration::from_millis(100);
         let options = Options::new()
             .first_byte_time(short)
@@ -149,21 +141,14 @@ impl Target {
             while let Some(exit) = exits.next().await {
                 match exit {
                     Ok(exit) if matches!(exit.reason, ExitReason::Crash(_)) => {
-                        found
-                            .lock()
-                            .expect("no panic")
-                            .push(format!("{}: {}", exit.label, exit.reason));
+                        found.lock().expect("no panic").push(format!("{}: {}", exit.label, exit.reason));
                     }
                     Ok(_) => {}
                     Err(lagged) => found.lock().expect("no panic").push(lagged.to_string()),
                 }
             }
         });
-        Self {
-            runtime,
-            server,
-            crashes,
-        }
+        Self { runtime, server, crashes }
     }
 
     /// After whatever it was sent, it serves as before and nothing in it has crashed.
@@ -175,12 +160,7 @@ impl Target {
     }
 
     fn check<S: Strategy>(&self, cases: u32, inputs: S, test: impl Fn(&Self, S::Value)) {
-        let config = Config {
-            cases,
-            max_shrink_iters: 50,
-            failure_persistence: None,
-            ..Config::default()
-        };
+        let config = Config { cases, max_shrink_iters: 50, failure_persistence: None, ..Config::default() };
         let checked = TestRunner::new(config).run(&inputs, |input| {
             test(self, input);
             self.assert_well();
@@ -220,10 +200,7 @@ fn mutated_requests_are_answered_or_closed() {
                 let is_http_2 = sent.starts_with(b"PRI * HTTP/2.0");
                 let is_answer = answer.starts_with(b"HTTP/1.1 ") || answer.starts_with(b"HTTP/1.0 ");
                 let (sent, shown) = (String::from_utf8_lossy(&sent), String::from_utf8_lossy(&answer));
-                assert!(
-                    answer.is_empty() || is_answer || is_http_2,
-                    "{sent:?} -> {shown:?}"
-                );
+                assert!(answer.is_empty() || is_answer || is_http_2, "{sent:?} -> {shown:?}");
                 assert!(!shown.starts_with("HTTP/1.1 500"), "{sent:?} -> {shown:?}");
             }
         });
@@ -240,11 +217,7 @@ fn mutated_messages_are_always_answered() {
                 let shown = String::from_utf8_lossy(&body).into_owned();
                 let post: Post = call("echo", json!({})).body(body);
                 let response = client.send(&post).await;
-                assert!(
-                    [200, 202, 400, 404].contains(&response.status),
-                    "{} for {shown:?}",
-                    response.status
-                );
+                assert!([200, 202, 400, 404].contains(&response.status), "{} for {shown:?}", response.status);
                 let answers = response.messages();
                 assert_eq!(answers.len(), usize::from(response.status != 202), "{shown:?}");
                 for answer in answers {
@@ -275,10 +248,7 @@ fn header_values_of_any_kind_are_answered() {
             for (name, value) in batch {
                 let post = call("echo", json!({"text": "x"})).header(name, &value);
                 let status = client.send(&post).await.status;
-                assert!(
-                    [200, 400, 403, 404, 406, 415].contains(&status),
-                    "{status} for {name}: {value:?}"
-                );
+                assert!([200, 400, 403, 404, 406, 415].contains(&status), "{status} for {name}: {value:?}");
             }
         });
     });

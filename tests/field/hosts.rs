@@ -21,16 +21,8 @@ async fn on_all_interfaces(options: Options) -> Server {
 async fn f1_dns_rebinding_is_refused_by_host_and_by_origin() {
     let server = Server::start(fixture::suite()).await;
     for (what, post, status) in [
-        (
-            "a foreign host",
-            echo().header("Host", "attacker.example:8080"),
-            403,
-        ),
-        (
-            "a foreign origin",
-            echo().header("Origin", "http://attacker.example"),
-            403,
-        ),
+        ("a foreign host", echo().header("Host", "attacker.example:8080"), 403),
+        ("a foreign origin", echo().header("Origin", "http://attacker.example"), 403),
         ("the null origin", echo().header("Origin", "null"), 403),
         ("no origin", echo(), 200),
     ] {
@@ -42,13 +34,7 @@ async fn f1_dns_rebinding_is_refused_by_host_and_by_origin() {
 async fn f1_an_empty_list_of_origins_denies_and_absence_passes() {
     let options = Options::new().any_host().allowed_origins(Vec::<String>::new());
     let server = on_all_interfaces(options).await;
-    assert_eq!(
-        server
-            .send(echo().header("Origin", "http://localhost"))
-            .await
-            .status,
-        403
-    );
+    assert_eq!(server.send(echo().header("Origin", "http://localhost")).await.status, 403);
     assert_eq!(server.send(echo()).await.status, 200);
 }
 
@@ -67,11 +53,7 @@ async fn f2_hosts_compare_without_port_case_and_brackets() {
         ("localhost.attacker.example", 403),
         ("", 403),
     ] {
-        assert_eq!(
-            server.send(echo().header("Host", host)).await.status,
-            status,
-            "{host:?}"
-        );
+        assert_eq!(server.send(echo().header("Host", host)).await.status, status, "{host:?}");
     }
     let two = echo().header("Host", "localhost").another("Host", "localhost");
     assert_eq!(server.send(two).await.status, 403, "two lines");
@@ -80,34 +62,18 @@ async fn f2_hosts_compare_without_port_case_and_brackets() {
 #[tokio::test]
 async fn f3_a_wildcard_bind_without_a_list_is_a_start_up_error_that_says_what_would_do() {
     let mcp = McpSupervisor::start(fixture::suite()).await.expect("a server");
-    let refused = mcp
-        .listen("0.0.0.0:0")
-        .await
-        .expect_err("no list of hosts")
-        .to_string();
-    assert!(
-        refused.contains("allowed_hosts") && refused.contains("0.0.0.0"),
-        "{refused}"
-    );
+    let refused = mcp.listen("0.0.0.0:0").await.expect_err("no list of hosts").to_string();
+    assert!(refused.contains("allowed_hosts") && refused.contains("0.0.0.0"), "{refused}");
 }
 
 #[tokio::test]
 async fn f3_a_refused_host_is_traced_with_the_remedy() {
     let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
     let server = on_all_interfaces(Options::new().allowed_hosts(["127.0.0.1", "mcp.example.com"])).await;
-    assert_eq!(
-        server
-            .send(echo().header("Host", "MCP.example.com:80"))
-            .await
-            .status,
-        200
-    );
+    assert_eq!(server.send(echo().header("Host", "MCP.example.com:80")).await.status, 200);
     assert_eq!(server.send(echo().header("Host", "box.lan")).await.status, 403);
     let text = logs.text();
-    let told = text
-        .lines()
-        .find(|line| line.contains("box.lan"))
-        .expect("a line with the host");
+    let told = text.lines().find(|line| line.contains("box.lan")).expect("a line with the host");
     assert!(told.contains("allowed_hosts"), "{told}");
     assert!(logs.lines("ERROR").is_empty(), "{text}");
 }
@@ -126,14 +92,8 @@ async fn f5_an_entry_without_a_port_matches_every_port_and_nothing_that_only_loo
         ("http://127.0.0.1", 403),
         ("null", 403),
     ] {
-        assert_eq!(
-            server.send(echo().header("Origin", origin)).await.status,
-            status,
-            "{origin}"
-        );
+        assert_eq!(server.send(echo().header("Origin", origin)).await.status, status, "{origin}");
     }
-    let two = echo()
-        .header("Origin", "http://localhost")
-        .another("Origin", "http://attacker.example");
+    let two = echo().header("Origin", "http://localhost").another("Origin", "http://attacker.example");
     assert_eq!(server.send(two).await.status, 403, "two lines");
 }

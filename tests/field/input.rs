@@ -15,12 +15,7 @@ fn with_arguments(arguments: &str) -> Post {
 }
 
 fn assert_refused(response: &Response, code: i64, what: &str) {
-    assert_eq!(
-        (response.status, response.code()),
-        (400, code),
-        "{what}: {}",
-        response.body
-    );
+    assert_eq!((response.status, response.code()), (400, code), "{what}: {}", response.body);
 }
 
 #[tokio::test]
@@ -40,9 +35,7 @@ async fn e2_a_batch_is_refused_as_a_whole_and_without_an_id() {
     let two = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": meta()}});
     let mut client = server.client().await;
     for body in [json!([one, two]), json!([])] {
-        let refused = client
-            .send(&request("tools/list", json!({})).body(body.to_string()))
-            .await;
+        let refused = client.send(&request("tools/list", json!({})).body(body.to_string())).await;
         assert_refused(&refused, -32600, "a batch");
         assert!(refused.answer().get("id").is_none());
     }
@@ -57,11 +50,7 @@ async fn e3_an_id_that_is_none_runs_nothing() {
     let mut exits = server.mcp.exits();
     let mut client = server.client().await;
     for id in ["null", "{}", "true", "[1]"] {
-        assert_refused(
-            &client.send(&call("echo", json!({"text": "x"})).id(id)).await,
-            -32600,
-            id,
-        );
+        assert_refused(&client.send(&call("echo", json!({"text": "x"})).id(id)).await, -32600, id);
     }
     client.send(&call("echo", json!({"text": "next"})).id("3")).await;
     assert_eq!(next_request(&mut exits).await.label, "request tools/call echo #3");
@@ -71,29 +60,12 @@ async fn e3_an_id_that_is_none_runs_nothing() {
 async fn e4_an_id_comes_back_as_it_was_sent() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
-    for id in [
-        "0",
-        "-1",
-        "\"\"",
-        "\"7\"",
-        "7",
-        "9007199254740993",
-        "9223372036854775807",
-        "\"snow-❄\"",
-    ] {
+    for id in ["0", "-1", "\"\"", "\"7\"", "7", "9007199254740993", "9223372036854775807", "\"snow-❄\""] {
         let result = client.send(&call("echo", json!({"text": "x"})).id(id)).await;
-        assert!(
-            result.body.contains(&format!("\"id\":{id},")),
-            "{id} in {}",
-            result.body
-        );
+        assert!(result.body.contains(&format!("\"id\":{id},")), "{id} in {}", result.body);
         assert_eq!(result.text(), "x", "{id}");
         let error = client.send(&call("no_such", json!({})).id(id)).await;
-        assert!(
-            error.body.contains(&format!("\"id\":{id},")),
-            "{id} in {}",
-            error.body
-        );
+        assert!(error.body.contains(&format!("\"id\":{id},")), "{id} in {}", error.body);
     }
 }
 
@@ -113,22 +85,13 @@ async fn e4_the_text_7_and_the_number_7_are_two_ids_in_flight_at_once() {
 async fn e6_an_id_of_megabytes_is_refused_and_not_echoed() {
     let server = Server::start(fixture::suite()).await;
     let long = format!("\"{}\"", "x".repeat(3 * 1024 * 1024));
-    for post in [
-        call("echo", json!({"text": "x"})).id(&long),
-        request("no/such", json!({})).id(&long),
-    ] {
+    for post in [call("echo", json!({"text": "x"})).id(&long), request("no/such", json!({})).id(&long)] {
         let refused = server.send(post).await;
         assert_refused(&refused, -32600, "3 MiB");
         assert!(refused.body.len() < 500);
     }
     let longest = format!("\"{}\"", "x".repeat(254));
-    assert_eq!(
-        server
-            .send(call("echo", json!({"text": "x"})).id(&longest))
-            .await
-            .text(),
-        "x"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "x"})).id(&longest)).await.text(), "x");
 }
 
 #[tokio::test]
@@ -173,11 +136,7 @@ async fn e9_names_are_case_sensitive() {
     let mut body: Value = serde_json::from_slice(&call("echo", json!({"text": "x"})).body).expect("JSON");
     body["params"]["Name"] = json!("boom");
     body["Method"] = json!("tools/list");
-    assert_eq!(
-        server.send(Post::of(&body)).await.text(),
-        "x",
-        "the variants are unknown members"
-    );
+    assert_eq!(server.send(Post::of(&body)).await.text(), "x", "the variants are unknown members");
 }
 
 #[tokio::test]
@@ -186,27 +145,11 @@ async fn e9_repeated_keys_and_trailing_data_are_refused() {
     let post = call("echo", json!({"text": "x"}));
     let body = String::from_utf8(post.body.clone()).expect("text");
     for (what, body, code) in [
-        (
-            "two methods",
-            body.replacen('{', "{\"method\":\"tools/list\",", 1),
-            -32600,
-        ),
+        ("two methods", body.replacen('{', "{\"method\":\"tools/list\",", 1), -32600),
         ("two ids", body.replacen('{', "{\"id\":2,", 1), -32600),
-        (
-            "two names",
-            body.replacen("\"name\":", "\"name\":\"boom\",\"name\":", 1),
-            -32600,
-        ),
-        (
-            "two arguments",
-            body.replacen("\"text\":", "\"text\":1,\"text\":", 1),
-            -32600,
-        ),
-        (
-            "an escaped twin",
-            body.replacen("\"text\":", "\"te\\u0078t\":1,\"text\":", 1),
-            -32600,
-        ),
+        ("two names", body.replacen("\"name\":", "\"name\":\"boom\",\"name\":", 1), -32600),
+        ("two arguments", body.replacen("\"text\":", "\"text\":1,\"text\":", 1), -32600),
+        ("an escaped twin", body.replacen("\"text\":", "\"te\\u0078t\":1,\"text\":", 1), -32600),
         ("trailing data", format!("{body}{{}}"), -32700),
         ("trailing text", format!("{body}x"), -32700),
     ] {
@@ -217,18 +160,7 @@ async fn e9_repeated_keys_and_trailing_data_are_refused() {
 #[tokio::test]
 async fn e11_numbers_that_are_none_are_parse_errors_and_odd_ones_are_fine() {
     let server = Server::start(fixture::suite()).await;
-    for number in [
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "01",
-        "1e400",
-        "-1e400",
-        "+1",
-        ".5",
-        "1.",
-        "0x1",
-    ] {
+    for number in ["NaN", "Infinity", "-Infinity", "01", "1e400", "-1e400", "+1", ".5", "1.", "0x1"] {
         let refused = server.send(with_arguments(&format!("{{\"n\":{number}}}"))).await;
         assert_refused(&refused, -32700, number);
     }
@@ -309,9 +241,6 @@ async fn e21_quick_refusals_leave_no_error_and_no_task() {
     for code in refused {
         assert_eq!(code.await.expect("no panic"), -32020);
     }
-    eventually("nothing is left", || {
-        (server.tree().size() == baseline).then_some(())
-    })
-    .await;
+    eventually("nothing is left", || (server.tree().size() == baseline).then_some(())).await;
     assert_eq!(logs.text(), "", "a refusal is the client's affair: debug at most");
 }

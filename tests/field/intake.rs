@@ -18,53 +18,24 @@ async fn e13_header_and_body_disagree_or_a_header_is_missing_or_repeated() {
     let version = "io.modelcontextprotocol/protocolVersion";
     let unversioned = |post: Post| post.with_meta(version, json!(null));
     for (what, post, code) in [
-        (
-            "another method",
-            echo().header("Mcp-Method", "tools/list"),
-            -32020,
-        ),
-        (
-            "method in capitals",
-            echo().header("Mcp-Method", "Tools/Call"),
-            -32020,
-        ),
+        ("another method", echo().header("Mcp-Method", "tools/list"), -32020),
+        ("method in capitals", echo().header("Mcp-Method", "Tools/Call"), -32020),
         ("two names", echo().another("Mcp-Name", "echo"), -32020),
         ("two methods", echo().another("Mcp-Method", "tools/call"), -32020),
-        (
-            "two versions",
-            echo().another("MCP-Protocol-Version", "2026-07-28"),
-            -32020,
-        ),
+        ("two versions", echo().another("MCP-Protocol-Version", "2026-07-28"), -32020),
         ("version header only", unversioned(echo()), -32602),
-        (
-            "_meta version only",
-            echo().without("MCP-Protocol-Version"),
-            -32020,
-        ),
-        (
-            "two versions that differ",
-            echo().with_meta(version, json!("2025-11-25")),
-            -32020,
-        ),
+        ("_meta version only", echo().without("MCP-Protocol-Version"), -32020),
+        ("two versions that differ", echo().with_meta(version, json!("2025-11-25")), -32020),
     ] {
         let refused = server.send(post).await;
         assert_eq!((refused.status, refused.code()), (400, code), "{what}");
     }
-    let equal = echo()
-        .with_meta(version, json!("2030-01-01"))
-        .header("MCP-Protocol-Version", "2030-01-01");
+    let equal = echo().with_meta(version, json!("2030-01-01")).header("MCP-Protocol-Version", "2030-01-01");
     let refused = server.send(equal).await;
     assert_eq!((refused.status, refused.code()), (400, -32022));
-    assert_eq!(
-        refused.answer()["error"]["data"]["supported"],
-        json!(["2026-07-28"])
-    );
+    assert_eq!(refused.answer()["error"]["data"]["supported"], json!(["2026-07-28"]));
     server.send(echo().header("mcp-NAME", "echo").id("3")).await;
-    assert_eq!(
-        next_request(&mut exits).await.label,
-        "request tools/call echo #3",
-        "no other request ran"
-    );
+    assert_eq!(next_request(&mut exits).await.label, "request tools/call echo #3", "no other request ran");
 }
 
 #[tokio::test]
@@ -83,19 +54,13 @@ async fn e15_what_is_acceptable_is_served() {
         ("application/json;q=0", 406, json),
     ] {
         let response = server.send(echo().header("Accept", accept)).await;
-        assert_eq!(
-            (response.status, response.header("content-type")),
-            (status, content_type),
-            "{accept}"
-        );
+        assert_eq!((response.status, response.header("content-type")), (status, content_type), "{accept}");
         if status == 200 {
             assert_eq!(response.text(), "x", "{accept}");
         }
     }
     assert_eq!(server.send(echo().without("Accept")).await.text(), "x");
-    let lines = echo()
-        .header("Accept", "text/html")
-        .another("Accept", "text/event-stream");
+    let lines = echo().header("Accept", "text/html").another("Accept", "text/event-stream");
     assert!(server.send(lines).await.is_stream(), "several lines are one list");
 }
 
@@ -118,18 +83,14 @@ async fn e16_the_media_type_alone_decides() {
 }
 
 fn small() -> Options {
-    Options::new()
-        .max_body(4096)
-        .body_time(Duration::from_millis(200))
+    Options::new().max_body(4096).body_time(Duration::from_millis(200))
 }
 
 #[tokio::test]
 async fn e19_a_chunked_body_without_end_is_cut_at_the_limit() {
     let server = Server::start_with(fixture::suite(), small()).await;
     let mut client = server.client().await;
-    client
-        .write(&echo().header("Transfer-Encoding", "chunked").body(""))
-        .await;
+    client.write(&echo().header("Transfer-Encoding", "chunked").body("")).await;
     let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
     for _ in 0..5 {
         client.write_bytes(chunk.as_bytes()).await;
@@ -145,9 +106,7 @@ async fn e19_a_declared_length_beyond_the_limit_is_refused_before_the_body() {
     let server = Server::start_with(fixture::suite(), small()).await;
     for length in ["10000000000", "4097"] {
         let mut client = server.client().await;
-        client
-            .write(&echo().header("Content-Length", length).body(""))
-            .await;
+        client.write(&echo().header("Content-Length", length).body("")).await;
         assert_eq!(client.read_response().await.status, 413, "{length}");
         client.read_to_end().await;
     }
@@ -170,9 +129,7 @@ async fn e19_a_body_of_exactly_the_limit_is_served() {
 async fn e19_a_trickled_body_is_408() {
     let server = Server::start_with(fixture::suite(), small()).await;
     let mut client = server.client().await;
-    client
-        .write(&echo().header("Content-Length", "100").body("{"))
-        .await;
+    client.write(&echo().header("Content-Length", "100").body("{")).await;
     let refused = client.read_response().await;
     assert_eq!((refused.status, refused.code()), (408, -32600));
     client.read_to_end().await;
@@ -204,9 +161,6 @@ async fn a_silent_connect_and_a_slow_head_are_closed() {
     slow.read_to_end().await;
     let mut kept = server.client().await;
     assert_eq!(kept.send(&request("tools/list", json!({}))).await.status, 200);
-    assert!(
-        kept.read_to_end().await.is_empty(),
-        "an idle connection is closed"
-    );
+    assert!(kept.read_to_end().await.is_empty(), "an idle connection is closed");
     server.await_no_process("connection 1").await;
 }

@@ -21,9 +21,7 @@ fn gone() -> ExitReason {
 
 /// The tree is as large as before, within the second that the cases give.
 async fn shrinks_to(server: &Server, size: usize) {
-    let shrinking = eventually("everything is released", || {
-        (server.tree().size() <= size).then_some(())
-    });
+    let shrinking = eventually("everything is released", || (server.tree().size() <= size).then_some(()));
     tokio::time::timeout(Duration::from_secs(1), shrinking)
         .await
         .unwrap_or_else(|_| panic!("not within a second:\n{}", server.tree()));
@@ -118,19 +116,10 @@ async fn d11_a_mass_of_clients_that_leave_at_once_leaves_nothing_behind() {
         clients.push(client);
     }
     // A connection and a request each.
-    eventually("all run", || {
-        (server.tree().size() == baseline + 400).then_some(())
-    })
-    .await;
+    eventually("all run", || (server.tree().size() == baseline + 400).then_some(())).await;
     clients.into_iter().for_each(Client::reset);
-    eventually("everything is released", || {
-        (server.tree().size() == baseline).then_some(())
-    })
-    .await;
-    assert_eq!(
-        server.send(call("echo", json!({"text": "here"}))).await.text(),
-        "here"
-    );
+    eventually("everything is released", || (server.tree().size() == baseline).then_some(())).await;
+    assert_eq!(server.send(call("echo", json!({"text": "here"}))).await.text(), "here");
 }
 
 /// A tool that says that it runs, waits to be let go on, and then has an effect.

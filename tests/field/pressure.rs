@@ -60,12 +60,7 @@ fn waiting() -> (Suite, Arc<Semaphore>) {
             "went on"
         }
     };
-    (
-        Suite::new("waiting", "1")
-            .tool("wait", wait)
-            .tool("echo", fixture::echo),
-        gate,
-    )
+    (Suite::new("waiting", "1").tool("wait", wait).tool("echo", fixture::echo), gate)
 }
 
 #[tokio::test]
@@ -78,13 +73,7 @@ async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
         client.write(&call("wait", json!({}))).await;
         running.push(client);
     }
-    let count = || {
-        server
-            .tree()
-            .to_string()
-            .matches("request tools/call wait")
-            .count()
-    };
+    let count = || server.tree().to_string().matches("request tools/call wait").count();
     eventually("32 calls run", || (count() == 32).then_some(())).await;
     for _ in 0..100 {
         let refused = server.send(call("wait", json!({})).id("\"late\"")).await;
@@ -98,10 +87,7 @@ async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
         assert_eq!(client.read_response().await.text(), "went on");
     }
     server.await_no_process("request ").await;
-    assert_eq!(
-        server.send(call("echo", json!({"text": "again"}))).await.text(),
-        "again"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "again"}))).await.text(), "again");
 }
 
 #[tokio::test]
@@ -141,10 +127,7 @@ async fn d8_a_slow_call_holds_up_no_other() {
     slow.write(&call("wait", json!({}))).await;
     let running = server.await_process("request tools/call wait").await;
     for _ in 0..20 {
-        assert_eq!(
-            server.send(call("echo", json!({"text": "now"}))).await.text(),
-            "now"
-        );
+        assert_eq!(server.send(call("echo", json!({"text": "now"}))).await.text(), "now");
     }
     assert!(running.is_alive());
     gate.add_permits(1);
@@ -163,9 +146,7 @@ async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_aliv
             blocking.await.is_ok_and(|released| released)
         }
     };
-    let suite = Suite::new("blocking", "1")
-        .tool("block", block)
-        .tool("echo", fixture::echo);
+    let suite = Suite::new("blocking", "1").tool("block", block).tool("echo", fixture::echo);
     let options = Options::new().keep_alive(Duration::from_millis(50));
     let server = Server::start_with(suite, options).await;
     let mut blocked: Vec<Client> = Vec::new();
@@ -178,10 +159,7 @@ async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_aliv
         assert!(client.read_head().await.is_stream());
         assert_eq!(client.read_chunk().await.as_deref(), Some(":\n\n"));
     }
-    assert_eq!(
-        server.send(call("echo", json!({"text": "here"}))).await.text(),
-        "here"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "here"}))).await.text(), "here");
     for _ in &blocked {
         release.send(()).expect("the tool waits");
     }

@@ -47,12 +47,7 @@ async fn h3_a_handle_is_dead_once_the_answer_is_queued() {
     answered.notify_one();
     let (sent, closed) = tells.recv().await.expect("the task reports");
     assert!(sent.is_err() && closed);
-    assert_eq!(
-        response.messages().len(),
-        2,
-        "one step, one answer: {}",
-        response.body
-    );
+    assert_eq!(response.messages().len(), 2, "one step, one answer: {}", response.body);
     let next = client.send(&call("leaks", json!({}))).await;
     assert_eq!(next.text(), "answered", "the connection carries nothing else");
 }

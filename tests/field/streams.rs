@@ -18,10 +18,7 @@ async fn a2_a_slow_call_without_a_progress_token_gets_keep_alives() {
     assert!(client.read_head().await.is_stream());
     let mut comments = 0;
     let answer = loop {
-        let chunk = client
-            .read_chunk()
-            .await
-            .expect("the answer comes before the end");
+        let chunk = client.read_chunk().await.expect("the answer comes before the end");
         if let Some(json) = chunk.strip_prefix("data: ") {
             break serde_json::from_str::<serde_json::Value>(json).expect("JSON");
         }
@@ -58,9 +55,7 @@ async fn a3_each_event_is_written_when_it_is_sent_and_nothing_compresses_it() {
     };
     let server = Server::start(Suite::new("steps", "1").tool("steps", steps)).await;
     let mut client = server.client().await;
-    let post = call("steps", json!({}))
-        .progress(json!(1))
-        .header("Accept-Encoding", "gzip, br");
+    let post = call("steps", json!({})).progress(json!(1)).header("Accept-Encoding", "gzip, br");
     client.write(&post).await;
     let head = client.read_head().await;
     assert_eq!(head.header("content-encoding"), None);
@@ -68,27 +63,18 @@ async fn a3_each_event_is_written_when_it_is_sent_and_nothing_compresses_it() {
     assert_eq!(head.header("x-accel-buffering"), Some("no"));
     for step in 1..=10 {
         let chunk = client.read_chunk().await.expect("an event");
-        assert_eq!(
-            chunk.matches("data: ").count(),
-            1,
-            "one write per event: {chunk:?}"
-        );
+        assert_eq!(chunk.matches("data: ").count(), 1, "one write per event: {chunk:?}");
         assert!(chunk.contains(&format!("\"progress\":{step}")), "{chunk}");
         go.notify_one();
     }
-    assert_eq!(
-        client.read_event().await.expect("the answer")["result"]["content"][0]["text"],
-        "done"
-    );
+    assert_eq!(client.read_event().await.expect("the answer")["result"]["content"][0]["text"], "done");
 }
 
 #[tokio::test]
 async fn a8_the_answer_ends_the_stream_and_the_connection_serves_the_next_request() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
-    let stream = client
-        .send(&call("slow", json!({"ms": 200})).progress(json!(1)))
-        .await;
+    let stream = client.send(&call("slow", json!({"ms": 200})).progress(json!(1))).await;
     assert!(stream.is_stream());
     assert_eq!(stream.text(), "worked for 200 ms");
     // The case says 5 ms; one of several tries is in time even on a busy machine, none is if the body lingers.
@@ -107,16 +93,8 @@ async fn a9_progress_streams_if_accept_allows_and_is_dropped_if_not() {
     let post = || call("slow", json!({"ms": 500})).progress(json!("t"));
     let stream = server.send(post()).await;
     assert!(stream.is_stream());
-    assert_eq!(
-        stream.messages().len(),
-        6,
-        "five steps and the answer: {}",
-        stream.body
-    );
+    assert_eq!(stream.messages().len(), 6, "five steps and the answer: {}", stream.body);
     let json = server.send(post().json_only()).await;
     assert_eq!(json.header("content-type"), Some("application/json"));
-    assert_eq!(
-        (json.messages().len(), json.text()),
-        (1, "worked for 500 ms".to_owned())
-    );
+    assert_eq!((json.messages().len(), json.text()), (1, "worked for 500 ms".to_owned()));
 }

@@ -41,10 +41,7 @@ async fn base_02_messages_are_utf_8_in_both_directions() {
 async fn base_04_one_response_after_the_notifications_of_that_request() {
     let server = server::start().await;
     let messages = streamed(&server).await.messages();
-    let with_id: Vec<bool> = messages
-        .iter()
-        .map(|message| message.get("id").is_some())
-        .collect();
+    let with_id: Vec<bool> = messages.iter().map(|message| message.get("id").is_some()).collect();
     assert_eq!(with_id, [false, false, true]);
 }
 
@@ -52,10 +49,7 @@ async fn base_04_one_response_after_the_notifications_of_that_request() {
 async fn base_05_the_server_sends_no_requests() {
     let server = server::start().await;
     for message in streamed(&server).await.messages() {
-        assert!(
-            message.get("id").is_none() || message.get("method").is_none(),
-            "{message}"
-        );
+        assert!(message.get("id").is_none() || message.get("method").is_none(), "{message}");
     }
 }
 
@@ -76,10 +70,7 @@ async fn base_07_two_clients_may_use_one_id_at_a_time() {
     let (mut one, mut two) = (server.client().await, server.client().await);
     one.write(&call("slow", json!({"ms": 200}))).await;
     server.await_process("request tools/call slow #1").await;
-    assert_eq!(
-        two.send(&call("echo", json!({"text": "mine"}))).await.text(),
-        "mine"
-    );
+    assert_eq!(two.send(&call("echo", json!({"text": "mine"}))).await.text(), "mine");
     assert_eq!(one.read_response().await.text(), "worked for 200 ms");
 }
 
@@ -88,16 +79,7 @@ async fn base_08_base_12_results_and_errors_echo_the_id_with_value_and_type() {
     let server = server::start().await;
     let mut client = server.client().await;
     // Beyond 32, 53 and 64 bits too.
-    for id in [
-        "0",
-        "-1",
-        "\"\"",
-        "\"7\"",
-        "7",
-        "4294967296",
-        "9007199254740993",
-        "123456789012345678901",
-    ] {
+    for id in ["0", "-1", "\"\"", "\"7\"", "7", "4294967296", "9007199254740993", "123456789012345678901"] {
         for post in [request("tools/list", json!({})), request("no/such", json!({}))] {
             let response = client.send(&post.id(id)).await;
             let echoed = format!("\"id\":{id}");
@@ -142,23 +124,14 @@ fn refusals() -> Vec<(Post, i64)> {
     vec![
         (Post::raw("{"), -32700),
         (Post::raw("{}"), -32600),
-        (
-            call().body(r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#),
-            -32600,
-        ),
+        (call().body(r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#), -32600),
         (request("no/such", json!({})), -32601),
         (request("resources/list", json!({})), -32601),
-        (
-            request("tools/call", json!({"name": 7})).header("Mcp-Name", "7"),
-            -32602,
-        ),
+        (request("tools/call", json!({"name": 7})).header("Mcp-Name", "7"), -32602),
         (request("tools/list", json!({"_meta": {}})), -32602),
         (call().without("Mcp-Method"), -32020),
         (crate::support::call("samples", json!({})), -32021),
-        (
-            request("tools/list", json!({"_meta": newer})).header("MCP-Protocol-Version", "2099-01-01"),
-            -32022,
-        ),
+        (request("tools/list", json!({"_meta": newer})).header("MCP-Protocol-Version", "2099-01-01"), -32022),
         (crate::support::call("boom", json!({})), -32603),
         (call().header("Origin", "http://attacker.example"), -32600),
         (call().header("Accept", "text/html"), -32600),
@@ -184,29 +157,19 @@ async fn base_13_base_15_base_16_base_17_an_error_has_its_standard_code_and_one_
 #[tokio::test]
 async fn base_14_base_21_an_application_error_goes_out_with_its_code_and_data() {
     let server = Server::start(Mirror).await;
-    for (code, data) in [
-        (1, json!("text")),
-        (-31999, json!([1, {"a": true}])),
-        (40_001, json!({"retry": false})),
-    ] {
-        let error = server
-            .send(call("fail", json!({"code": code, "data": data})))
-            .await
-            .answer()["error"]
-            .clone();
-        assert_eq!(
-            error,
-            json!({"code": code, "message": "failed as asked", "data": data})
-        );
+    for (code, data) in
+        [(1, json!("text")), (-31999, json!([1, {"a": true}])), (40_001, json!({"retry": false}))]
+    {
+        let error =
+            server.send(call("fail", json!({"code": code, "data": data}))).await.answer()["error"].clone();
+        assert_eq!(error, json!({"code": code, "message": "failed as asked", "data": data}));
     }
 }
 
 #[tokio::test]
 async fn base_22_a_notification_is_not_answered() {
     let server = server::start().await;
-    let response = server
-        .send(notification("notifications/anything", json!({"a": 1})))
-        .await;
+    let response = server.send(notification("notifications/anything", json!({"a": 1}))).await;
     assert_eq!((response.status, response.body.as_str()), (202, ""));
 }
 
@@ -233,9 +196,7 @@ async fn base_24_batches_and_responses_are_refused() {
         r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#.to_owned(),
     ] {
-        let refused = server
-            .send(request("tools/list", json!({})).body(body.clone()))
-            .await;
+        let refused = server.send(request("tools/list", json!({})).body(body.clone())).await;
         assert_eq!((refused.status, refused.code()), (400, -32600), "{body}");
         assert!(refused.answer().get("id").is_none(), "{body}");
     }

@@ -28,10 +28,7 @@ async fn canc_03_sse_07_sse_08_a_client_that_leaves_cancels_its_request() {
         client.write(&post).await;
         let running = server.await_process("request tools/call slow").await;
         drop(client);
-        assert_eq!(
-            running.join().await,
-            ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-        );
+        assert_eq!(running.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     }
 }
 
@@ -40,18 +37,13 @@ async fn canc_05_sse_09_a_cancelled_request_is_sent_nothing_more() {
     use tokio::io::AsyncWriteExt;
     let server = server::start().await;
     let mut client = server.client().await;
-    client
-        .write(&call("slow", json!({"ms": 60_000})).progress(json!(1)))
-        .await;
+    client.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
     client.read_head().await;
     client.read_event().await.expect("progress");
     client.socket.shutdown().await.expect("the write side closes");
     server.await_no_process("request ").await;
     let rest = String::from_utf8(client.read_to_end().await).expect("text");
-    assert!(
-        !rest.contains("\"result\"") && !rest.contains("\"error\""),
-        "{rest}"
-    );
+    assert!(!rest.contains("\"result\"") && !rest.contains("\"error\""), "{rest}");
 }
 
 #[tokio::test]
@@ -60,15 +52,8 @@ async fn canc_07_canc_08_canc_13_a_38_a_posted_cancellation_is_taken_and_cancels
     let mut client = server.client().await;
     client.write(&call("slow", json!({"ms": 200}))).await;
     server.await_process("request tools/call slow #1").await;
-    for params in [
-        json!({"requestId": 1}),
-        json!({"requestId": 99}),
-        json!({}),
-        json!({"requestId": {}}),
-    ] {
-        let taken = server
-            .send(notification("notifications/cancelled", params.clone()))
-            .await;
+    for params in [json!({"requestId": 1}), json!({"requestId": 99}), json!({}), json!({"requestId": {}})] {
+        let taken = server.send(notification("notifications/cancelled", params.clone())).await;
         assert_eq!((taken.status, taken.body.as_str()), (202, ""), "{params}");
     }
     assert_eq!(client.read_response().await.text(), "worked for 200 ms");
@@ -83,8 +68,5 @@ async fn canc_09_a_client_that_leaves_as_its_answer_comes_harms_nobody() {
         client.reset();
     }
     server.await_no_process("connection 1").await;
-    assert_eq!(
-        server.send(call("echo", json!({"text": "fine"}))).await.text(),
-        "fine"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "fine"}))).await.text(), "fine");
 }

@@ -10,10 +10,7 @@ async fn data_01_data_04_the_server_shows_a_title_and_icons() {
     let server = server::start().await;
     let result = server.send(request("server/discover", json!({}))).await.result();
     let info = &result["_meta"]["io.modelcontextprotocol/serverInfo"];
-    assert_eq!(
-        (&info["name"], &info["title"]),
-        (&json!("fixture"), &json!("The fixture"))
-    );
+    assert_eq!((&info["name"], &info["title"]), (&json!("fixture"), &json!("The fixture")));
     assert_eq!(
         info["icons"],
         json!([{

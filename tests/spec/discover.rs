@@ -32,11 +32,7 @@ async fn disc_01_instructions_are_optional() {
 async fn disc_04_disc_05_a_capability_is_there_if_and_only_if_the_feature_is_served() {
     let with_tools = discovered(&server::start().await).await["capabilities"].clone();
     assert!(with_tools["tools"].is_object());
-    assert!(
-        with_tools["tools"]
-            .get("listChanged")
-            .is_none_or(|flag| flag == false)
-    );
+    assert!(with_tools["tools"].get("listChanged").is_none_or(|flag| flag == false));
     let bare = Server::start(Suite::new("bare", "1")).await;
     assert_eq!(discovered(&bare).await["capabilities"].get("tools"), None);
     for capability in ["prompts", "resources", "completions", "experimental"] {
@@ -81,8 +77,5 @@ async fn disc_08_what_an_error_calls_supported_discover_does_too() {
         "io.modelcontextprotocol/clientCapabilities": {}
     });
     let newer = request("tools/list", json!({"_meta": meta})).header("MCP-Protocol-Version", "2099-01-01");
-    assert_eq!(
-        server.send(newer).await.answer()["error"]["data"]["supported"],
-        supported
-    );
+    assert_eq!(server.send(newer).await.answer()["error"]["data"]["supported"], supported);
 }

@@ -35,10 +35,7 @@ async fn hdr_02_hdr_03_hdr_07_hdr_08_hdr_14_a_missing_or_differing_header_is_a_m
         ("no Mcp-Name", echo().without("Mcp-Name")),
         ("another name", echo().header("Mcp-Name", "boom")),
         ("empty name", echo().header("Mcp-Name", "")),
-        (
-            "no Mcp-Method on a list",
-            request("tools/list", json!({})).without("Mcp-Method"),
-        ),
+        ("no Mcp-Method on a list", request("tools/list", json!({})).without("Mcp-Method")),
     ] {
         assert_mismatch(&server.send(post).await, what);
     }
@@ -60,10 +57,7 @@ async fn hdr_05_header_names_compare_without_case() {
 #[tokio::test]
 async fn hdr_06_header_values_compare_with_case() {
     let server = server::start().await;
-    assert_mismatch(
-        &server.send(echo().header("Mcp-Method", "TOOLS/CALL")).await,
-        "method",
-    );
+    assert_mismatch(&server.send(echo().header("Mcp-Method", "TOOLS/CALL")).await, "method");
     assert_mismatch(&server.send(echo().header("Mcp-Name", "Echo")).await, "name");
 }
 
@@ -76,9 +70,7 @@ async fn hdr_09_the_base64_form_of_a_name_is_decoded() {
         ("", "=?base64??="),
         (" padded ", "=?base64?IHBhZGRlZCA=?="),
     ] {
-        let response = server
-            .send(call(name, json!({})).header("Mcp-Name", header))
-            .await;
+        let response = server.send(call(name, json!({})).header("Mcp-Name", header)).await;
         assert_eq!(seen(&response)["tool"], name);
     }
 }
@@ -88,24 +80,14 @@ async fn hdr_10_a_20_a_payload_that_is_not_strict_base64_is_a_mismatch() {
     let server = Server::start(Mirror).await;
     for payload in ["ZWNobw", "ZWNobw=", "ZWNob_==", "ZWNobx==", "ZWN obw==", "x"] {
         let header = format!("=?base64?{payload}?=");
-        assert_mismatch(
-            &server
-                .send(call("echo", json!({})).header("Mcp-Name", &header))
-                .await,
-            &header,
-        );
+        assert_mismatch(&server.send(call("echo", json!({})).header("Mcp-Name", &header)).await, &header);
     }
 }
 
 #[tokio::test]
 async fn hdr_11_a_19_half_a_marker_another_case_and_markers_that_overlap_are_literals() {
     let server = Server::start(Mirror).await;
-    for literal in [
-        "=?base64?ZWNobw==",
-        "ZWNobw==?=",
-        "=?BASE64?ZWNobw==?=",
-        "=?base64?=",
-    ] {
+    for literal in ["=?base64?ZWNobw==", "ZWNobw==?=", "=?BASE64?ZWNobw==?=", "=?base64?="] {
         let response = server.send(call(literal, json!({}))).await;
         assert_eq!(seen(&response)["tool"], literal);
     }
@@ -131,8 +113,7 @@ async fn hdr_13_white_space_around_a_value_does_not_count() {
 #[tokio::test]
 async fn hdr_16_headers_that_a_method_does_not_need_are_ignored() {
     let server = server::start().await;
-    let list = request("tools/list", json!({}))
-        .header("Mcp-Name", "anything")
-        .header("Mcp-Param-Region", "x");
+    let list =
+        request("tools/list", json!({})).header("Mcp-Name", "anything").header("Mcp-Param-Region", "x");
     assert_eq!(server.send(list).await.status, 200);
 }

@@ -37,9 +37,7 @@ async fn meta_05_meta_06_a_request_without_the_required_metadata_is_400_with_min
         with(CAPABILITIES, json!([])),
         with(CAPABILITIES, json!(null)),
     ] {
-        let refused = server
-            .send(request("tools/list", json!({"_meta": broken})).id("\"m\""))
-            .await;
+        let refused = server.send(request("tools/list", json!({"_meta": broken})).id("\"m\"")).await;
         assert_eq!((refused.status, refused.code()), (400, -32602), "{broken}");
         assert_eq!(refused.answer()["id"], "m", "{broken}");
     }
@@ -52,15 +50,8 @@ async fn meta_05_meta_06_a_request_without_the_required_metadata_is_400_with_min
 async fn meta_07_meta_13_who_the_client_says_it_is_changes_nothing() {
     let server = server::start().await;
     let plain = server.send(request("tools/list", json!({}))).await;
-    for info in [
-        json!({"name": "n", "version": "1"}),
-        json!({"name": 7}),
-        json!("odd"),
-        json!(null),
-    ] {
-        let told = server
-            .send(request("tools/list", json!({})).with_meta(CLIENT, info.clone()))
-            .await;
+    for info in [json!({"name": "n", "version": "1"}), json!({"name": 7}), json!("odd"), json!(null)] {
+        let told = server.send(request("tools/list", json!({})).with_meta(CLIENT, info.clone())).await;
         assert_eq!((told.status, told.body), (200, plain.body.clone()), "{info}");
     }
 }
@@ -85,10 +76,7 @@ async fn meta_12_every_result_says_who_the_server_is() {
         call("slow", json!({"ms": 1})).progress(json!(1)),
     ] {
         let info = server.send(post).await.result()["_meta"][SERVER].clone();
-        assert_eq!(
-            (&info["name"], &info["version"]),
-            (&json!("fixture"), &json!("1.0.0"))
-        );
+        assert_eq!((&info["name"], &info["version"]), (&json!("fixture"), &json!("1.0.0")));
     }
 }
 
@@ -112,15 +100,8 @@ async fn meta_15_trace_context_reaches_the_handler_only_in_its_w3c_form() {
     assert_eq!(saw["traceparent"], parent);
     assert_eq!(saw["tracestate"], "vendor=value");
     assert_eq!(saw["baggage"], "user=alice");
-    for malformed in [
-        json!("00-zz-00-01"),
-        json!(7),
-        json!(parent.to_uppercase()),
-        json!(""),
-    ] {
-        let response = server
-            .send(traced.clone().with_meta("traceparent", malformed.clone()))
-            .await;
+    for malformed in [json!("00-zz-00-01"), json!(7), json!(parent.to_uppercase()), json!("")] {
+        let response = server.send(traced.clone().with_meta("traceparent", malformed.clone())).await;
         assert_eq!(seen(&response)["traceparent"], json!(null), "{malformed}");
         assert_eq!(seen(&response)["tracestate"], json!(null), "{malformed}");
     }

@@ -32,9 +32,7 @@ impl Broken {
     }
 
     fn step_9() -> Self {
-        let post = Self::step_10()
-            .0
-            .with_meta("io.modelcontextprotocol/protocolVersion", json!("v999.0.0"));
+        let post = Self::step_10().0.with_meta("io.modelcontextprotocol/protocolVersion", json!("v999.0.0"));
         Self(post.header("MCP-Protocol-Version", "v999.0.0"))
     }
 
@@ -43,11 +41,7 @@ impl Broken {
     }
 
     fn step_7() -> Self {
-        Self(
-            Self::step_8()
-                .0
-                .with_meta("io.modelcontextprotocol/clientCapabilities", json!(null)),
-        )
+        Self(Self::step_8().0.with_meta("io.modelcontextprotocol/clientCapabilities", json!(null)))
     }
 
     fn step_6() -> Self {
@@ -81,12 +75,7 @@ async fn section_27_the_first_fault_in_the_order_of_checks_is_told() {
         (14, Broken::step_14(), 200, -32602),
     ] {
         let refused = server.send(post).await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (status, code),
-            "step {step}: {}",
-            refused.body
-        );
+        assert_eq!((refused.status, refused.code()), (status, code), "step {step}: {}", refused.body);
     }
 }
 
@@ -104,10 +93,7 @@ async fn section_27_step_15_the_tool_is_looked_up_after_all_that_needs_no_handle
     let unknown =
         |arguments: Value| request("tools/call", json!({"name": "no_such", "arguments": arguments}));
     let shape = server.send(unknown(json!(7))).await.answer()["error"]["message"].clone();
-    assert!(
-        shape.as_str().expect("a message").contains("arguments"),
-        "{shape}"
-    );
+    assert!(shape.as_str().expect("a message").contains("arguments"), "{shape}");
     let tool = server.send(unknown(json!({}))).await.answer()["error"]["message"].clone();
     assert!(tool.as_str().expect("a message").contains("tool"), "{tool}");
 }

@@ -7,9 +7,7 @@ use super::server;
 use crate::support::{Response, Server, call};
 
 async fn stepped(server: &Server, token: Value, steps: Value) -> Response {
-    server
-        .send(call("steps", json!({"steps": steps})).progress(token))
-        .await
+    server.send(call("steps", json!({"steps": steps})).progress(token)).await
 }
 
 /// The parameters of the progress notifications of a response.
@@ -22,9 +20,7 @@ fn reported(response: &Response) -> Vec<Value> {
 #[tokio::test]
 async fn prog_01_prog_02_without_a_token_nothing_is_reported() {
     let server = server::start().await;
-    let response = server
-        .send(call("steps", json!({"steps": [{"progress": 1}]})))
-        .await;
+    let response = server.send(call("steps", json!({"steps": [{"progress": 1}]}))).await;
     assert!(!response.is_stream());
     assert_eq!(response.text(), "NotRequested");
 }
@@ -48,10 +44,7 @@ async fn prog_04_a_25_progress_that_does_not_grow_is_dropped() {
     let steps =
         json!([{"progress": 1}, {"progress": 1}, {"progress": 0.5}, {"progress": 2}, {"progress": -3}]);
     let response = stepped(&server, json!(1), steps).await;
-    let values: Vec<_> = reported(&response)
-        .iter()
-        .map(|params| params["progress"].as_f64())
-        .collect();
+    let values: Vec<_> = reported(&response).iter().map(|params| params["progress"].as_f64()).collect();
     assert_eq!(values, [Some(1.0), Some(2.0)]);
     assert_eq!(response.text(), "Delivered Dropped Dropped Delivered Dropped");
 }
@@ -65,18 +58,13 @@ async fn prog_05_prog_06_fractions_a_missing_total_and_a_message() {
     assert_eq!(reported[0]["progress"].as_f64(), Some(0.25));
     assert_eq!(reported[0]["total"].as_f64(), Some(1.5));
     assert_eq!(reported[0]["message"], "a quarter");
-    assert_eq!(
-        (reported[1].get("total"), reported[1].get("message")),
-        (None, None)
-    );
+    assert_eq!((reported[1].get("total"), reported[1].get("message")), (None, None));
 }
 
 #[tokio::test]
 async fn prog_09_a_request_with_a_token_may_get_none() {
     let server = server::start().await;
-    let response = server
-        .send(call("echo", json!({"text": "x"})).progress(json!(1)))
-        .await;
+    let response = server.send(call("echo", json!({"text": "x"})).progress(json!(1))).await;
     assert_eq!(response.messages().len(), 1);
 }
 
@@ -85,10 +73,7 @@ async fn prog_08_the_rate_is_bounded_and_the_last_step_gets_through() {
     let server = Server::start_with(server::suite(), Options::new().progress_rate(3)).await;
     let steps: Vec<Value> = (1..=10).map(|n| json!({"progress": n, "total": 10})).collect();
     let response = stepped(&server, json!(1), json!(steps)).await;
-    let told: Vec<Value> = reported(&response)
-        .into_iter()
-        .map(|step| step["progress"].clone())
-        .collect();
+    let told: Vec<Value> = reported(&response).into_iter().map(|step| step["progress"].clone()).collect();
     assert_eq!(told, [1.0, 2.0, 3.0, 10.0]);
     assert_eq!(
         response.text(),

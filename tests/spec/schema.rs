@@ -17,10 +17,7 @@ fn assert_is(kind: &str, value: &Value) {
     let mut schema = SCHEMA.clone();
     schema["$ref"] = json!(format!("#/$defs/{kind}"));
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
-    let faults: Vec<String> = validator
-        .iter_errors(value)
-        .map(|fault| fault.to_string())
-        .collect();
+    let faults: Vec<String> = validator.iter_errors(value).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{kind}: {faults:#?} in {value}");
 }
 
@@ -103,11 +100,7 @@ async fn errors_with_a_type_of_their_own() {
     });
     let newer = request("tools/list", json!({"_meta": newer})).header("MCP-Protocol-Version", "2099-01-01");
     assert_answers(vec![newer], "UnsupportedProtocolVersionError").await;
-    assert_answers(
-        vec![call("samples", json!({}))],
-        "MissingRequiredClientCapabilityError",
-    )
-    .await;
+    assert_answers(vec![call("samples", json!({}))], "MissingRequiredClientCapabilityError").await;
     let differing = request("tools/list", json!({})).header("Mcp-Method", "tools/call");
     assert_answers(vec![differing], "HeaderMismatchError").await;
 }

@@ -32,9 +32,7 @@ struct Point {
 async fn steps(Steps { steps }: Steps, call: Call) -> Result<String, ToolError> {
     let mut fates = Vec::new();
     for step in steps {
-        let sent = call
-            .progress(step.progress, step.total, step.message.as_deref())
-            .await?;
+        let sent = call.progress(step.progress, step.total, step.message.as_deref()).await?;
         fates.push(format!("{sent:?}"));
     }
     Ok(fates.join(" "))
@@ -50,16 +48,8 @@ async fn logs(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
 }
 
 /// The levels from the least to the most severe.
-pub(crate) const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
+pub(crate) const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 async fn fails() -> Result<&'static str, &'static str> {
     Err("the printer is out of paper")
@@ -80,10 +70,7 @@ async fn fails_late(_: NoArguments, call: Call) -> Result<&'static str, ToolErro
 }
 
 async fn mirrored(point: Point) -> Json<Point> {
-    Json(Point {
-        x: point.y,
-        y: point.x,
-    })
+    Json(Point { x: point.y, y: point.x })
 }
 
 async fn numbers() -> Json<Vec<u8>> {
@@ -92,10 +79,8 @@ async fn numbers() -> Json<Vec<u8>> {
 
 async fn contents() -> Vec<Content> {
     let resource = ResourceContents::text("test://text", "contents").mime_type("text/plain");
-    let read_by_users = Annotations::new()
-        .audience(Role::User)
-        .priority(0.5)
-        .last_modified("2026-07-28T00:00:00Z");
+    let read_by_users =
+        Annotations::new().audience(Role::User).priority(0.5).last_modified("2026-07-28T00:00:00Z");
     vec![
         Content::text("text").annotated(read_by_users),
         Content::image([0xff, 0x00], "image/png"),
@@ -108,13 +93,9 @@ async fn contents() -> Vec<Content> {
 async fn nothing() {}
 
 fn identity() -> Implementation {
-    let icon = Icon::new("https://example.com/icon.png")
-        .mime_type("image/png")
-        .size("48x48")
-        .theme(Theme::Dark);
-    Implementation::new("fixture", "1.0.0")
-        .title("The fixture")
-        .icon(icon)
+    let icon =
+        Icon::new("https://example.com/icon.png").mime_type("image/png").size("48x48").theme(Theme::Dark);
+    Implementation::new("fixture", "1.0.0").title("The fixture").icon(icon)
 }
 
 pub(crate) fn suite() -> Suite {

@@ -31,11 +31,7 @@ async fn state_02_state_05_conversations_interleave_on_one_connection() {
         assert_eq!(seen(&client.send(&of_client(name)).await)["client"], name);
     }
     let unnamed = client.send(&call("any", json!({}))).await;
-    assert_eq!(
-        seen(&unnamed)["client"],
-        json!(null),
-        "nothing is left of the one before"
-    );
+    assert_eq!(seen(&unnamed)["client"], json!(null), "nothing is left of the one before");
 }
 
 #[tokio::test]

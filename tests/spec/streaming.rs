@@ -38,10 +38,7 @@ async fn sse_04_the_final_response_ends_the_stream_and_leaves_the_connection() {
             break;
         }
     }
-    assert_eq!(
-        client.send(&call("echo", json!({"text": "again"}))).await.text(),
-        "again"
-    );
+    assert_eq!(client.send(&call("echo", json!({"text": "again"}))).await.text(), "again");
 }
 
 #[tokio::test]
@@ -83,9 +80,7 @@ async fn sse_11_sse_12_an_event_is_one_line_of_compact_json_without_an_id() {
     client.read_head().await;
     let mut events = 0;
     while let Some(event) = client.read_chunk().await {
-        let json = event
-            .strip_prefix("data: ")
-            .and_then(|rest| rest.strip_suffix("\n\n"));
+        let json = event.strip_prefix("data: ").and_then(|rest| rest.strip_suffix("\n\n"));
         let json = json.unwrap_or_else(|| panic!("not one event: {event:?}"));
         assert!(!json.contains('\n'), "{json}");
         let parsed: serde_json::Value = serde_json::from_str(json).expect("one message");
@@ -106,10 +101,7 @@ async fn sse_12_a_json_body_is_one_line_too() {
 async fn sse_13_a_stream_opens_with_its_first_event_so_that_errors_before_keep_their_status() {
     let server = server::start().await;
     let early = server.send(call("samples", json!({})).progress(json!(1))).await;
-    assert_eq!(
-        (early.status, early.is_stream(), early.code()),
-        (400, false, -32021)
-    );
+    assert_eq!((early.status, early.is_stream(), early.code()), (400, false, -32021));
     let late = server.send(call("fails_late", json!({}))).await;
     assert_eq!((late.status, late.is_stream(), late.code()), (200, true, -32021));
 }

@@ -13,10 +13,7 @@ async fn listed(server: &Server) -> Vec<Value> {
 
 async fn tool(server: &Server, name: &str) -> Value {
     let tools = listed(server).await;
-    tools
-        .into_iter()
-        .find(|tool| tool["name"] == name)
-        .expect("the tool is listed")
+    tools.into_iter().find(|tool| tool["name"] == name).expect("the tool is listed")
 }
 
 #[tokio::test]
@@ -33,11 +30,7 @@ async fn tool_03_tool_05_the_list_is_the_same_on_each_connection_and_after_each_
     let mut client = server.client().await;
     let list = request("tools/list", json!({}));
     let first = client.send(&list).await.body;
-    for post in [
-        call("boom", json!({})),
-        call("echo", json!({"text": "x"})),
-        request("no/such", json!({})),
-    ] {
+    for post in [call("boom", json!({})), call("echo", json!({"text": "x"})), request("no/such", json!({}))] {
         client.send(&post).await;
         assert_eq!(client.send(&list).await.body, first);
     }
@@ -64,19 +57,13 @@ async fn tool_08_a_tool_without_parameters_takes_none() {
 #[tokio::test]
 async fn tool_09_names_are_case_sensitive_unique_and_of_1_to_128_characters() {
     let server = server::start().await;
-    assert_eq!(
-        server.send(call("Echo", json!({"text": "x"}))).await.code(),
-        -32602
-    );
+    assert_eq!(server.send(call("Echo", json!({"text": "x"}))).await.code(), -32602);
     let wrong = Suite::new("wrong", "1")
         .tool("", fixture::echo)
         .tool(&"x".repeat(129), fixture::echo)
         .tool("twice", fixture::echo)
         .tool("twice", fixture::echo);
-    let told = ractor_mcp::McpSupervisor::start(wrong)
-        .await
-        .expect_err("not a server")
-        .to_string();
+    let told = ractor_mcp::McpSupervisor::start(wrong).await.expect_err("not a server").to_string();
     for fault in ["empty", "129", "twice"] {
         assert!(told.contains(fault), "all faults at once: {told}");
     }
@@ -85,9 +72,7 @@ async fn tool_09_names_are_case_sensitive_unique_and_of_1_to_128_characters() {
 #[tokio::test]
 async fn tool_10_absent_arguments_are_none() {
     let server = server::start().await;
-    let absent = server
-        .send(request("tools/call", json!({"name": "nothing"})))
-        .await;
+    let absent = server.send(request("tools/call", json!({"name": "nothing"}))).await;
     assert_eq!(absent.result()["content"], json!([]));
 }
 
@@ -129,11 +114,7 @@ async fn tool_13_tool_19_a_05_what_the_tool_or_its_arguments_got_wrong_is_for_th
         (call("nothing", json!({"extra": 1})), "extra"),
     ] {
         let response = server.send(post.clone()).await;
-        assert_eq!(
-            (response.status, &response.result()["isError"]),
-            (200, &json!(true)),
-            "{post:?}"
-        );
+        assert_eq!((response.status, &response.result()["isError"]), (200, &json!(true)), "{post:?}");
         assert!(response.text().contains(text), "{}", response.text());
     }
 }
@@ -152,10 +133,7 @@ async fn tool_15_structured_content_conforms_to_the_schema_that_was_advertised()
     for (name, arguments) in [("mirrored", json!({"x": 1, "y": 2})), ("numbers", json!({}))] {
         let schema = tool(&server, name).await["outputSchema"].clone();
         let structured = server.send(call(name, arguments)).await.result()["structuredContent"].clone();
-        assert!(
-            jsonschema::is_valid(&schema, &structured),
-            "{structured} against {schema}"
-        );
+        assert!(jsonschema::is_valid(&schema, &structured), "{structured} against {schema}");
         assert!(!jsonschema::is_valid(&schema, &json!("odd")), "{schema}");
     }
 }
@@ -178,26 +156,13 @@ async fn tool_16_tool_17_structured_content_of_any_kind_comes_as_text_too() {
 async fn tool_21_each_type_of_content() {
     let server = server::start().await;
     let content = server.send(call("contents", json!({}))).await.result()["content"].clone();
-    let types: Vec<&Value> = content
-        .as_array()
-        .expect("content")
-        .iter()
-        .map(|block| &block["type"])
-        .collect();
+    let types: Vec<&Value> =
+        content.as_array().expect("content").iter().map(|block| &block["type"]).collect();
     assert_eq!(types, ["text", "image", "audio", "resource", "resource_link"]);
-    assert_eq!(
-        (&content[1]["data"], &content[1]["mimeType"]),
-        (&json!("/wA="), &json!("image/png"))
-    );
-    assert_eq!(
-        (&content[2]["data"], &content[2]["mimeType"]),
-        (&json!("/w=="), &json!("audio/wav"))
-    );
+    assert_eq!((&content[1]["data"], &content[1]["mimeType"]), (&json!("/wA="), &json!("image/png")));
+    assert_eq!((&content[2]["data"], &content[2]["mimeType"]), (&json!("/w=="), &json!("audio/wav")));
     assert_eq!(content[3]["resource"]["text"], "contents");
-    assert_eq!(
-        (&content[4]["uri"], &content[4]["name"]),
-        (&json!("test://link"), &json!("a link"))
-    );
+    assert_eq!((&content[4]["uri"], &content[4]["name"]), (&json!("test://link"), &json!("a link")));
 }
 
 #[tokio::test]

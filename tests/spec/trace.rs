@@ -31,8 +31,7 @@ impl Traced {
     fn line(&self, event: &str) -> String {
         let traced = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let line = traced.lines().rev().find(|line| line.ends_with(event));
-        line.unwrap_or_else(|| panic!("no `{event}` in {traced}"))
-            .to_owned()
+        line.unwrap_or_else(|| panic!("no `{event}` in {traced}")).to_owned()
     }
 }
 
@@ -66,9 +65,7 @@ async fn meta_15_and_m1_the_span_of_a_request_names_the_trace_of_its_client() {
             vec![],
         ),
         (
-            post()
-                .header("traceparent", IN_HEADER)
-                .header("tracestate", "c=d"),
+            post().header("traceparent", IN_HEADER).header("tracestate", "c=d"),
             vec![IN_HEADER, "c=d"],
             vec!["baggage"],
         ),
@@ -81,9 +78,7 @@ async fn meta_15_and_m1_the_span_of_a_request_names_the_trace_of_its_client() {
             vec![IN_HEADER, "tracestate"],
         ),
         (
-            post()
-                .with_meta("traceparent", json!("00-1111"))
-                .header("traceparent", "00-2222"),
+            post().with_meta("traceparent", json!("00-1111")).header("traceparent", "00-2222"),
             vec!["method=tools/call", "name=\"traces\""],
             vec!["traceparent"],
         ),

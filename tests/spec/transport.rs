@@ -22,26 +22,13 @@ async fn http_01_one_path_takes_posts() {
 #[tokio::test]
 async fn http_02_http_03_http_04_a_foreign_origin_is_403_without_an_id() {
     let server = server::start().await;
-    for origin in [
-        "http://attacker.example",
-        "https://127.0.0.1.attacker.example",
-        "null",
-        "file://",
-        "",
-    ] {
+    for origin in ["http://attacker.example", "https://127.0.0.1.attacker.example", "null", "file://", ""] {
         let refused = server.send(echo().header("Origin", origin)).await;
         assert_eq!(refused.status, 403, "{origin:?}");
-        assert!(
-            refused.answer().get("id").is_none() && refused.code() != 0,
-            "{origin:?}"
-        );
+        assert!(refused.answer().get("id").is_none() && refused.code() != 0, "{origin:?}");
     }
     for origin in ["http://localhost:6274", "http://127.0.0.1", "https://[::1]:1"] {
-        assert_eq!(
-            server.send(echo().header("Origin", origin)).await.status,
-            200,
-            "{origin}"
-        );
+        assert_eq!(server.send(echo().header("Origin", origin)).await.status, 200, "{origin}");
     }
 }
 
@@ -51,9 +38,7 @@ async fn http_08_a_request_is_answered_as_json_or_as_a_stream() {
     let json = server.send(echo()).await;
     assert_eq!(json.header("content-type"), Some("application/json"));
     assert_eq!(json.messages().len(), 1);
-    let stream = server
-        .send(call("slow", json!({"ms": 1})).progress(json!(1)))
-        .await;
+    let stream = server.send(call("slow", json!({"ms": 1})).progress(json!(1))).await;
     assert_eq!(stream.header("content-type"), Some("text/event-stream"));
 }
 
@@ -64,9 +49,7 @@ async fn http_09_a_13_a_38_a_notification_is_202_without_a_body_whatever_its_hea
     for post in [
         cancelled(),
         cancelled().header("Mcp-Method", "notifications/cancelled"),
-        cancelled()
-            .header("Mcp-Method", "tools/list")
-            .header("MCP-Protocol-Version", "2099-01-01"),
+        cancelled().header("Mcp-Method", "tools/list").header("MCP-Protocol-Version", "2099-01-01"),
         notification("com.example/unknown", json!({})),
     ] {
         let taken = server.send(post.clone()).await;
@@ -92,22 +75,10 @@ async fn http_10_http_11_a_notification_that_cannot_be_taken_is_an_http_error_wi
 #[tokio::test]
 async fn http_12_an_unimplemented_method_is_404_with_minus_32601() {
     let server = server::start().await;
-    for method in [
-        "no/such",
-        "Tools/List",
-        "tools/list ",
-        "notifications/cancelled",
-        "rpc.discover",
-    ] {
-        let refused = server
-            .send(request(method, json!({})).header("Mcp-Method", method.trim()))
-            .await;
+    for method in ["no/such", "Tools/List", "tools/list ", "notifications/cancelled", "rpc.discover"] {
+        let refused = server.send(request(method, json!({})).header("Mcp-Method", method.trim())).await;
         // A trailing space is no part of the header, so there the header differs first.
-        let expected = if method.ends_with(' ') {
-            (400, -32020)
-        } else {
-            (404, -32601)
-        };
+        let expected = if method.ends_with(' ') { (400, -32020) } else { (404, -32601) };
         assert_eq!((refused.status, refused.code()), expected, "{method:?}");
         assert_eq!(refused.answer()["id"], 1, "{method:?}");
     }
@@ -142,9 +113,7 @@ async fn http_14_other_methods_than_post_are_405_and_told_what_would_do() {
 #[tokio::test]
 async fn http_15_http_16_sessions_and_resumption_of_earlier_revisions_are_ignored() {
     let server = server::start().await;
-    let legacy = echo()
-        .header("Mcp-Session-Id", "s-1")
-        .header("Last-Event-ID", "7");
+    let legacy = echo().header("Mcp-Session-Id", "s-1").header("Last-Event-ID", "7");
     let response = server.send(legacy).await;
     assert_eq!(response.text(), "x");
     assert_eq!(response.header("mcp-session-id"), None);
@@ -162,26 +131,15 @@ async fn http_18_a_10_a_request_without_the_version_header_is_400_with_minus_320
 async fn http_20_http_21_an_oversized_head_is_431() {
     let server = server::start().await;
     let mut client = server.client().await;
-    client
-        .write(&echo().header("X-Large", &"x".repeat(80 * 1024)))
-        .await;
+    client.write(&echo().header("X-Large", &"x".repeat(80 * 1024))).await;
     assert_eq!(client.read_head().await.status, 431);
 }
 
 #[tokio::test]
 async fn http_22_a_foreign_host_is_403() {
     let server = server::start().await;
-    for host in [
-        "attacker.example",
-        "127.0.0.1.attacker.example",
-        "0.0.0.0",
-        "[::]",
-    ] {
-        assert_eq!(
-            server.send(echo().header("Host", host)).await.status,
-            403,
-            "{host}"
-        );
+    for host in ["attacker.example", "127.0.0.1.attacker.example", "0.0.0.0", "[::]"] {
+        assert_eq!(server.send(echo().header("Host", host)).await.status, 403, "{host}");
     }
 }
 
@@ -193,10 +151,7 @@ async fn a_39_accept_that_excludes_both_is_406_and_another_body_type_is_415() {
         (echo().header("Accept", "*/*"), 200),
         (echo().header("Accept", "text/html, image/*"), 406),
         (echo().without("Content-Type"), 200),
-        (
-            echo().header("Content-Type", "application/x-www-form-urlencoded"),
-            415,
-        ),
+        (echo().header("Content-Type", "application/x-www-form-urlencoded"), 415),
     ] {
         assert_eq!(server.send(post.clone()).await.status, status, "{post:?}");
     }

@@ -19,10 +19,7 @@ fn in_revision(version: &str) -> Post {
 async fn ver_01_ver_05_the_first_request_may_be_any_and_each_is_judged_by_its_own_version() {
     let server = server::start().await;
     let mut client = server.client().await;
-    assert_eq!(
-        client.send(&call("echo", json!({"text": "first"}))).await.text(),
-        "first"
-    );
+    assert_eq!(client.send(&call("echo", json!({"text": "first"}))).await.text(), "first");
     assert_eq!(client.send(&in_revision("2099-01-01")).await.code(), -32022);
     assert_eq!(client.send(&in_revision("2026-07-28")).await.status, 200);
 }
@@ -46,10 +43,7 @@ async fn a_09_modern_metadata_cannot_select_a_legacy_revision() {
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         let refused = server.send(in_revision(version)).await;
         assert_eq!((refused.status, refused.code()), (400, -32022), "{version}");
-        assert_eq!(
-            refused.answer()["error"]["data"]["supported"],
-            json!(["2026-07-28"])
-        );
+        assert_eq!(refused.answer()["error"]["data"]["supported"], json!(["2026-07-28"]));
     }
 }
 
@@ -65,13 +59,7 @@ async fn ver_10_a_handshake_is_refused_with_the_versions_that_are_served() {
     let refused = server.send(initialize).await;
     assert_eq!((refused.status, &refused.answer()["id"]), (400, &json!(0)));
     let error = &refused.answer()["error"];
-    assert!(
-        error["message"]
-            .as_str()
-            .expect("a message")
-            .contains("2026-07-28"),
-        "{error}"
-    );
+    assert!(error["message"].as_str().expect("a message").contains("2026-07-28"), "{error}");
     assert_eq!(error["data"]["supported"], json!(["2026-07-28"]));
 }
 
@@ -81,25 +69,14 @@ async fn ver_11_ver_14_extensions_are_off_until_the_developer_names_them() {
     let none = server::start().await.send(discover()).await.result();
     assert_eq!(none["capabilities"].get("extensions"), None);
     let one = Server::start(Mirror).await.send(discover()).await.result();
-    assert_eq!(
-        one["capabilities"]["extensions"],
-        json!({"com.example/mirror": {"depth": 1}})
-    );
+    assert_eq!(one["capabilities"]["extensions"], json!({"com.example/mirror": {"depth": 1}}));
 }
 
 #[tokio::test]
 async fn ver_12_methods_of_an_extension_that_is_not_there_are_unknown() {
     let server = server::start().await;
-    for method in [
-        "tasks/get",
-        "tasks/update",
-        "tasks/cancel",
-        "tasks/result",
-        "tasks/list",
-    ] {
-        let refused = server
-            .send(request(method, json!({"taskId": "t"})).header("Mcp-Name", "t"))
-            .await;
+    for method in ["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"] {
+        let refused = server.send(request(method, json!({"taskId": "t"})).header("Mcp-Name", "t")).await;
         assert_eq!((refused.status, refused.code()), (404, -32601), "{method}");
     }
 }
@@ -107,13 +84,7 @@ async fn ver_12_methods_of_an_extension_that_is_not_there_are_unknown() {
 #[tokio::test]
 async fn ver_16_removed_methods_are_404_with_minus_32601_before_their_parameters_are_looked_at() {
     let server = server::start().await;
-    for method in [
-        "initialize",
-        "ping",
-        "logging/setLevel",
-        "resources/subscribe",
-        "resources/unsubscribe",
-    ] {
+    for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"] {
         for params in [json!({}), json!({"level": 7, "uri": []})] {
             let refused = server.send(request(method, params)).await;
             assert_eq!((refused.status, refused.code()), (404, -32601), "{method}");

@@ -24,28 +24,20 @@ async fn search(Search { filter, tags, limit }: Search) -> String {
 }
 
 fn suite() -> Suite {
-    Suite::new("search", "1")
-        .tool("search", search)
-        .tool("lenient", tool(search).accept_json_text())
+    Suite::new("search", "1").tool("search", search).tool("lenient", tool(search).accept_json_text())
 }
 
 #[tokio::test]
 async fn n5_three_wrong_fields_at_once_are_all_told_in_a_result_for_the_model() {
     let server = Server::start(suite()).await;
-    let response = server
-        .send(call(
-            "search",
-            json!({"filter": {"a": "x"}, "tags": [1], "limit": 30.5}),
-        ))
-        .await;
+    let response =
+        server.send(call("search", json!({"filter": {"a": "x"}, "tags": [1], "limit": 30.5}))).await;
     assert_eq!(response.status, 200);
     assert_eq!(response.result()["isError"], true);
     let text = response.text();
-    for part in [
-        "at `filter.a`: found \"x\"",
-        "at `tags[0]`: found 1",
-        "at `limit`: found 30.5, expected integer",
-    ] {
+    for part in
+        ["at `filter.a`: found \"x\"", "at `tags[0]`: found 1", "at `limit`: found 30.5, expected integer"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
@@ -55,9 +47,7 @@ async fn g5_whole_floats_reach_the_tool_as_integers() {
     let server = Server::start(suite()).await;
     let body = call("search", json!({"filter": {"a": 0}, "tags": [], "limit": 0}));
     let text = String::from_utf8(body.body.clone()).unwrap();
-    let text = text
-        .replace(r#""a":0"#, r#""a":30.0"#)
-        .replace(r#""limit":0"#, r#""limit":3e1"#);
+    let text = text.replace(r#""a":0"#, r#""a":30.0"#).replace(r#""limit":0"#, r#""limit":3e1"#);
     assert_eq!(server.send(body.body(text)).await.text(), "30  30");
 }
 
@@ -68,14 +58,8 @@ async fn g7_json_text_is_told_by_default_and_taken_on_demand() {
     let response = server.send(call("search", given.clone())).await;
     assert_eq!(response.result()["isError"], true);
     let text = response.text();
-    assert!(
-        text.contains("at `filter`: found JSON text in a string, expected object"),
-        "{text}"
-    );
-    assert!(
-        text.contains("at `tags`: found JSON text in a string, expected array"),
-        "{text}"
-    );
+    assert!(text.contains("at `filter`: found JSON text in a string, expected object"), "{text}");
+    assert!(text.contains("at `tags`: found JSON text in a string, expected array"), "{text}");
     assert_eq!(server.send(call("lenient", given)).await.text(), "1 x 2");
 }
 

@@ -21,10 +21,7 @@ struct Gate {
     seen: mpsc::UnboundedReceiver<bool>,
 }
 
-fn gated() -> (
-    Gate,
-    impl Fn(NoArguments, Call) -> &'static str + Send + Sync + 'static,
-) {
+fn gated() -> (Gate, impl Fn(NoArguments, Call) -> &'static str + Send + Sync + 'static) {
     let (start, started) = mpsc::unbounded_channel();
     let (go, wait) = wait::channel();
     let (see, seen) = mpsc::unbounded_channel();
@@ -46,10 +43,7 @@ async fn d9_a_blocking_function_holds_up_nobody() {
     client.write(&call("block", json!({}))).await;
     gate.started.recv().await.unwrap();
     // This test has one thread: the answer proves that the function is on another.
-    assert_eq!(
-        server.send(call("echo", json!({"text": "here"}))).await.text(),
-        "here"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "here"}))).await.text(), "here");
     gate.go.send(()).unwrap();
     assert_eq!(client.read_response().await.text(), "done");
     assert_eq!(gate.seen.recv().await, Some(false));
@@ -65,10 +59,7 @@ async fn c7_a_blocking_function_whose_client_left_sees_it_and_keeps_its_place_un
     gate.started.recv().await.unwrap();
     let request = server.await_process("request tools/call block").await;
     drop(client);
-    assert_eq!(
-        request.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     assert_eq!(server.send(call("block", json!({}))).await.code(), TOOL_BUSY);
     gate.go.send(()).unwrap();
     assert_eq!(gate.seen.recv().await, Some(true));
@@ -119,10 +110,7 @@ async fn a_panic_on_a_thread_costs_one_answer() {
     let response = server.send(call("crash", json!({}))).await;
     assert_eq!(response.code(), -32603);
     assert!(!response.body.contains("secret-marker"), "{}", response.body);
-    assert_eq!(
-        server.send(call("echo", json!({"text": "on"}))).await.text(),
-        "on"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "on"}))).await.text(), "on");
 }
 
 #[tokio::test]

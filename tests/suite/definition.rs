@@ -64,12 +64,9 @@ async fn n4_function_blocking_function_and_struct_are_the_same_on_the_wire() {
     ] {
         let server = Server::start(suite).await;
         let mut bodies = vec![server.send(request("tools/list", json!({}))).await.body];
-        for arguments in [
-            json!({"name": "you"}),
-            json!({"name": ""}),
-            json!({"name": "nobody"}),
-            json!({"nam": 1}),
-        ] {
+        for arguments in
+            [json!({"name": "you"}), json!({"name": ""}), json!({"name": "nobody"}), json!({"nam": 1})]
+        {
             bodies.push(server.send(call("greet", arguments)).await.body);
         }
         seen.push(bodies);
@@ -142,15 +139,10 @@ async fn a_struct_defines_itself_and_a_registration_has_the_last_word() {
             Meta::new().with("com.example/a", 1)
         }
     }
-    let suite = Suite::new("s", "1")
-        .tool("own", Shown)
-        .tool("other", tool(Shown).title("Other title"));
+    let suite = Suite::new("s", "1").tool("own", Shown).tool("other", tool(Shown).title("Other title"));
     let server = Server::start(suite).await;
     let tools = listed(&server).await;
-    assert_eq!(
-        (&tools[0]["title"], &tools[1]["title"]),
-        (&json!("Own title"), &json!("Other title"))
-    );
+    assert_eq!((&tools[0]["title"], &tools[1]["title"]), (&json!("Own title"), &json!("Other title")));
     assert_eq!(tools[1]["description"], "Own words.");
     assert_eq!(tools[0]["annotations"], json!({"idempotentHint": true}));
     assert_eq!(
@@ -161,10 +153,7 @@ async fn a_struct_defines_itself_and_a_registration_has_the_last_word() {
 
 #[tokio::test]
 async fn g13_servers_of_one_suite_list_byte_for_byte_the_same() {
-    let (one, two) = (
-        Server::start(fixture::suite()).await,
-        Server::start(fixture::suite()).await,
-    );
+    let (one, two) = (Server::start(fixture::suite()).await, Server::start(fixture::suite()).await);
     let first = one.send(request("tools/list", json!({}))).await.body;
     for server in [&one, &two] {
         for _ in 0..5 {
@@ -180,10 +169,7 @@ async fn a_server_with_faulty_tools_does_not_start_and_names_them_all() {
     let suite = Suite::new("s", "1")
         .tool("number", number)
         .tool("pair", pair)
-        .tool(
-            "dialect",
-            tool(greet).input_schema(json!({"type": "object", "$schema": "urn:own"})),
-        );
+        .tool("dialect", tool(greet).input_schema(json!({"type": "object", "$schema": "urn:own"})));
     let Err(Error::Misconfigured(faults)) = McpSupervisor::start(suite).await else {
         panic!("the server does not start")
     };
@@ -206,8 +192,5 @@ async fn b9_a_task_of_a_tool_that_panics_costs_nothing_else() {
     }
     let server = Server::start(fixture::suite().tool("late_boom", late_boom)).await;
     assert_eq!(server.send(call("late_boom", json!({}))).await.text(), "answered");
-    assert_eq!(
-        server.send(call("echo", json!({"text": "on"}))).await.text(),
-        "on"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "on"}))).await.text(), "on");
 }

@@ -22,10 +22,7 @@ async fn a_tool_whose_time_is_over_is_interrupted_and_says_so_to_the_model() {
     let mut exits = server.mcp.exits();
     let response = server.send(call("never", json!({}))).await;
     assert_eq!(response.result()["isError"], true);
-    assert_eq!(
-        response.text(),
-        "the tool `never` did not finish within 50ms and was interrupted"
-    );
+    assert_eq!(response.text(), "the tool `never` did not finish within 50ms and was interrupted");
     let exit = exits.next().await.unwrap().unwrap();
     assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
 }
@@ -47,10 +44,7 @@ async fn h9_what_must_not_be_cut_is_finished_after_the_time_is_over() {
     };
     let spec = tool(write).timeout(Duration::from_millis(50));
     let server = Server::start(Suite::new("s", "1").tool("write", spec)).await;
-    assert_eq!(
-        server.send(call("write", json!({}))).await.result()["isError"],
-        true
-    );
+    assert_eq!(server.send(call("write", json!({}))).await.result()["isError"], true);
     go.send(true).unwrap();
     assert_eq!(tells.recv().await, Some("finished"));
 }
@@ -60,10 +54,7 @@ async fn a_tool_that_is_in_time_answers_and_its_timer_is_gone_with_it() {
     let spec = tool(fixture::echo).timeout(Duration::from_secs(3600));
     let server = Server::start(Suite::new("s", "1").tool("echo", spec)).await;
     let mut exits = server.mcp.exits();
-    assert_eq!(
-        server.send(call("echo", json!({"text": "in time"}))).await.text(),
-        "in time"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "in time"}))).await.text(), "in time");
     let exit = exits.next().await.unwrap().unwrap();
     assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::REPLY));
 }
@@ -93,18 +84,9 @@ async fn d7_a_call_beyond_the_limit_of_its_tool_is_refused_at_once_and_may_be_se
     let refused = server.send(call("wait", json!({}))).await;
     assert_eq!((refused.status, refused.code()), (200, TOOL_BUSY));
     let error = &refused.answer()["error"];
-    assert!(
-        error["message"].as_str().unwrap().contains("`wait` runs 2 calls"),
-        "{error}"
-    );
+    assert!(error["message"].as_str().unwrap().contains("`wait` runs 2 calls"), "{error}");
     assert_eq!(error["data"]["maxConcurrent"], 2);
-    assert_eq!(
-        server
-            .send(call("echo", json!({"text": "others run"})))
-            .await
-            .text(),
-        "others run"
-    );
+    assert_eq!(server.send(call("echo", json!({"text": "others run"}))).await.text(), "others run");
 
     let request = server.await_process("request tools/call wait").await;
     gate.add_permits(1);

@@ -59,10 +59,8 @@ async fn xhdr_15_to_17_a_call_whose_headers_differ_is_refused_before_its_tool_ru
         eu(),
         eu().header("Mcp-Param-Region", "us"),
         eu().header("Mcp-Param-Region", "=?base64?ZXU?="),
-        eu().header("Mcp-Param-Region", "eu")
-            .another("mcp-param-region", "eu"),
-        eu().header("Mcp-Param-Region", "eu")
-            .header("Mcp-Param-Limit", "1"),
+        eu().header("Mcp-Param-Region", "eu").another("mcp-param-region", "eu"),
+        eu().header("Mcp-Param-Region", "eu").header("Mcp-Param-Limit", "1"),
         query(json!({})).header("Mcp-Param-Region", "eu"),
     ] {
         let refused = server.send(post.clone()).await;
@@ -101,11 +99,7 @@ async fn xhdr_22_without_headers_nothing_is_checked() {
 #[tokio::test]
 async fn xhdr_01_the_annotation_is_listed_as_it_is_written() {
     let (suite, _) = suite();
-    let listed = Server::start(suite)
-        .await
-        .send(request("tools/list", json!({})))
-        .await
-        .result();
+    let listed = Server::start(suite).await.send(request("tools/list", json!({}))).await.result();
     let region = &listed["tools"][0]["inputSchema"]["properties"]["region"];
     assert_eq!(region, &json!({"type": "string", "x-mcp-header": "Region"}));
 }
@@ -122,10 +116,9 @@ async fn xhdr_10_a_bad_annotation_is_refused_when_the_supervisor_starts_by_the_n
         panic!("the supervisor started");
     };
     let told = told.to_string();
-    for fault in [
-        "tool `marked`: `x-mcp-header` at `a`: the type",
-        "tool `marked`: `x-mcp-header` at `b.items`: only",
-    ] {
+    for fault in
+        ["tool `marked`: `x-mcp-header` at `a`: the type", "tool `marked`: `x-mcp-header` at `b.items`: only"]
+    {
         assert!(told.contains(fault), "{told}");
     }
 }
@@ -140,9 +133,5 @@ fn xhdr_11_a_mirrored_secret_is_warned_about() {
     }
     async fn login(_: Login) {}
     let suite = Suite::new("s", "1").tool("login", login);
-    assert!(
-        suite.warnings()[0].contains("`api_key` looks like a secret"),
-        "{:?}",
-        suite.warnings()
-    );
+    assert!(suite.warnings()[0].contains("`api_key` looks like a secret"), "{:?}", suite.warnings());
 }

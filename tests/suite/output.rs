@@ -17,10 +17,7 @@ struct Order {
 
 async fn order() -> Json<Order> {
     let note = None;
-    Json(Order {
-        id: 1_915_883_588_174_806_058,
-        note,
-    })
+    Json(Order { id: 1_915_883_588_174_806_058, note })
 }
 
 async fn failing() -> Result<Json<Order>, &'static str> {
@@ -58,10 +55,7 @@ fn suite() -> Suite {
         .tool("unchecked", tool(stars).without_output_schema())
         .tool("failed", by_hand(failed))
         .tool("missing", by_hand(CallToolResult::text("nothing structured")))
-        .tool(
-            "right",
-            by_hand(CallToolResult::text("1").structured(json!({"n": 1}))),
-        )
+        .tool("right", by_hand(CallToolResult::text("1").structured(json!({"n": 1}))))
 }
 
 #[tokio::test]
@@ -69,13 +63,7 @@ async fn g6_the_text_beside_structured_content_carries_every_digit() {
     let server = Server::start(suite()).await;
     let response = server.send(call("order", json!({}))).await;
     assert_eq!(response.text(), r#"{"id":1915883588174806058}"#);
-    assert!(
-        response
-            .body
-            .contains(r#""structuredContent":{"id":1915883588174806058}"#),
-        "{}",
-        response.body
-    );
+    assert!(response.body.contains(r#""structuredContent":{"id":1915883588174806058}"#), "{}", response.body);
 }
 
 #[tokio::test]
@@ -85,16 +73,10 @@ async fn g9_success_conforms_and_an_error_has_no_structured_content() {
     assert_eq!(failing["isError"], true);
     assert_eq!(failing.get("structuredContent"), None);
     let failed = server.send(call("failed", json!({}))).await.result();
-    assert_eq!(
-        (&failed["isError"], failed.get("structuredContent")),
-        (&json!(true), None)
-    );
+    assert_eq!((&failed["isError"], failed.get("structuredContent")), (&json!(true), None));
     let listed = server.send(call("listed", json!({}))).await.result();
     assert_eq!(listed.get("structuredContent"), Some(&Value::Null));
-    assert_eq!(
-        server.send(call("right", json!({}))).await.result()["structuredContent"],
-        json!({"n": 1})
-    );
+    assert_eq!(server.send(call("right", json!({}))).await.result()["structuredContent"], json!({"n": 1}));
 }
 
 #[tokio::test]
@@ -105,30 +87,16 @@ async fn output_that_does_not_fit_its_schema_is_the_tools_bug_and_none_of_it_is_
         assert_eq!(response.code(), -32603, "{name}");
         assert!(!response.body.contains("stars"), "{}", response.body);
     }
-    assert_eq!(
-        server.send(call("unchecked", json!({}))).await.text(),
-        r#"{"stars":0}"#
-    );
+    assert_eq!(server.send(call("unchecked", json!({}))).await.text(), r#"{"stars":0}"#);
 }
 
 #[tokio::test]
 async fn p3_an_output_schema_may_be_left_out_of_the_listing() {
     let server = Server::start(suite()).await;
     let tools = server.send(request("tools/list", json!({}))).await.result()["tools"].clone();
-    let tool = |name: &str| {
-        tools
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|tool| tool["name"] == name)
-            .unwrap()
-            .clone()
-    };
+    let tool =
+        |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
     assert_eq!(tool("stars")["outputSchema"]["properties"]["stars"]["minimum"], 1);
     assert_eq!(tool("unchecked").get("outputSchema"), None);
-    assert_eq!(
-        tool("order")["outputSchema"]["required"],
-        json!(["id"]),
-        "as it is written"
-    );
+    assert_eq!(tool("order")["outputSchema"]["required"], json!(["id"]), "as it is written");
 }

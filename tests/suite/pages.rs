@@ -29,12 +29,7 @@ struct Paged {
 impl Paged {
     fn new(prefix: &'static str, sizes: &'static [usize]) -> Self {
         let asked = Arc::default();
-        Self {
-            prefix,
-            sizes,
-            cache: CacheHints::NONE,
-            asked,
-        }
+        Self { prefix, sizes, cache: CacheHints::NONE, asked }
     }
 
     fn cache(mut self, hints: CacheHints) -> Self {
@@ -125,47 +120,27 @@ async fn walk(server: &Server, method: &str, items: &str, name: &str) -> (Vec<Va
 }
 
 fn names(prefix: &str, pages: &[usize]) -> Vec<String> {
-    let page = |(page, size): (usize, &usize)| {
-        (0..*size)
-            .map(|n| format!("{prefix}{page}.{n}"))
-            .collect::<Vec<_>>()
-    };
+    let page =
+        |(page, size): (usize, &usize)| (0..*size).map(|n| format!("{prefix}{page}.{n}")).collect::<Vec<_>>();
     pages.iter().enumerate().flat_map(page).collect()
 }
 
 #[tokio::test]
 async fn page_01_tools_and_templates_come_in_pages() {
-    let suite = (0..7).fold(Suite::new("s", "1").page_size(3), |suite, n| {
-        suite.tool(&format!("t{n}"), nothing)
-    });
+    let suite =
+        (0..7).fold(Suite::new("s", "1").page_size(3), |suite, n| suite.tool(&format!("t{n}"), nothing));
     let prefixes: Vec<&'static str> = vec!["a://", "b://", "c://", "d://"];
-    let suite = prefixes.iter().fold(suite, |suite, prefix| {
-        suite.resource_repo(Paged::new(prefix, &[]))
-    });
+    let suite = prefixes.iter().fold(suite, |suite, prefix| suite.resource_repo(Paged::new(prefix, &[])));
     let server = Server::start(suite).await;
     let (_, tools) = walk(&server, "tools/list", "tools", "name").await;
-    assert_eq!(
-        tools,
-        [vec!["t0", "t1", "t2"], vec!["t3", "t4", "t5"], vec!["t6"]]
-    );
-    let (_, templates) = walk(
-        &server,
-        "resources/templates/list",
-        "resourceTemplates",
-        "uriTemplate",
-    )
-    .await;
-    assert_eq!(
-        templates,
-        [vec!["a://{id}", "b://{id}", "c://{id}"], vec!["d://{id}"]]
-    );
+    assert_eq!(tools, [vec!["t0", "t1", "t2"], vec!["t3", "t4", "t5"], vec!["t6"]]);
+    let (_, templates) = walk(&server, "resources/templates/list", "resourceTemplates", "uriTemplate").await;
+    assert_eq!(templates, [vec!["a://{id}", "b://{id}", "c://{id}"], vec!["d://{id}"]]);
 }
 
 #[tokio::test]
 async fn page_02_a_hundred_items_unless_the_suite_says_otherwise() {
-    let suite = (0..101).fold(Suite::new("s", "1"), |suite, n| {
-        suite.tool(&format!("t{n}"), nothing)
-    });
+    let suite = (0..101).fold(Suite::new("s", "1"), |suite, n| suite.tool(&format!("t{n}"), nothing));
     let (_, pages) = walk(&Server::start(suite).await, "tools/list", "tools", "name").await;
     assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [100, 1]);
 }
@@ -173,9 +148,7 @@ async fn page_02_a_hundred_items_unless_the_suite_says_otherwise() {
 #[tokio::test]
 async fn w30_empty_pages_end_nothing_and_long_ones_are_cut() {
     let suite = (0..3).fold(Suite::new("s", "1").page_size(4), |suite, n| {
-        suite
-            .resource(&format!("fixed://{n}"), nothing)
-            .prompt(&format!("fixed {n}"), nothing)
+        suite.resource(&format!("fixed://{n}"), nothing).prompt(&format!("fixed {n}"), nothing)
     });
     let suite = suite
         .resource_repo(Paged::new("a://", &[0, 0, 2, 0]))
@@ -192,10 +165,7 @@ async fn w30_empty_pages_end_nothing_and_long_ones_are_cut() {
     ];
     assert_eq!(pages.concat(), expected.concat(), "all, once, in order");
     assert!(pages.iter().all(|page| page.len() <= 4), "{pages:?}");
-    assert!(
-        pages.iter().rev().skip(1).all(|page| page.len() == 4),
-        "{pages:?}"
-    );
+    assert!(pages.iter().rev().skip(1).all(|page| page.len() == 4), "{pages:?}");
     let (_, prompts) = walk(&server, "prompts/list", "prompts", "name").await;
     assert_eq!(prompts.concat().len(), 12);
 }
@@ -215,10 +185,7 @@ async fn w30_a_repository_without_an_end_is_not_asked_for_ever() {
 }
 
 async fn by_name(request: ConnectRequest) -> Result<Principal, Denied> {
-    let name = request
-        .headers()
-        .get("x-name")
-        .and_then(|name| name.to_str().ok());
+    let name = request.headers().get("x-name").and_then(|name| name.to_str().ok());
     Ok(name.map_or(Principal::anonymous(), Principal::new))
 }
 
@@ -250,23 +217,14 @@ async fn page_04_a_cursor_is_good_for_its_list_and_its_caller_only() {
         ("nobody", again.clone()),
         ("another list", alice(list("prompts/list", Some(&cursor)))),
         ("another list", alice(list("tools/list", Some(&cursor)))),
-        (
-            "altered",
-            alice(list("resources/list", Some(&format!("{cursor}A")))),
-        ),
-        (
-            "cut",
-            alice(list("resources/list", Some(&cursor[..cursor.len() - 1]))),
-        ),
+        ("altered", alice(list("resources/list", Some(&format!("{cursor}A"))))),
+        ("cut", alice(list("resources/list", Some(&cursor[..cursor.len() - 1])))),
         ("empty", alice(list("resources/list", Some("")))),
         ("made up", alice(list("resources/list", Some("2")))),
     ] {
         let error = server.send(post).await.answer()["error"].clone();
         assert_eq!(error["code"], -32602, "{what}: {error}");
-        assert_eq!(
-            error["message"],
-            "the token is not valid for this request; start again without it"
-        );
+        assert_eq!(error["message"], "the token is not valid for this request; start again without it");
     }
 }
 
@@ -276,11 +234,7 @@ async fn page_03_and_o5_a_cursor_outlives_a_restart_with_the_same_keys_unless_it
     let one = Server::start(with(long(), &[3, 3])).await;
     let cursor = cursor(&one.send(list("resources/list", None)).await);
     let again = list("resources/list", Some(&cursor));
-    let same = Server::start(with(long(), &[3, 3]))
-        .await
-        .send(again.clone())
-        .await
-        .result();
+    let same = Server::start(with(long(), &[3, 3])).await.send(again.clone()).await.result();
     assert_eq!(same["resources"][0]["uri"], "a://0.1");
     let gone = Server::start(long()).await.send(again.clone()).await;
     assert_eq!(gone.code(), -32602);
@@ -302,12 +256,7 @@ async fn cache_04_all_pages_have_one_scope() {
     for result in &results {
         assert_eq!(hints(result), (json!(5_000), json!("private")));
     }
-    for method in [
-        "tools/list",
-        "prompts/list",
-        "resources/templates/list",
-        "server/discover",
-    ] {
+    for method in ["tools/list", "prompts/list", "resources/templates/list", "server/discover"] {
         let result = server.send(list(method, None)).await.result();
         assert_eq!(hints(&result), (json!(60_000), json!("public")), "{method}");
     }
@@ -327,15 +276,8 @@ async fn cache_10_reads_have_their_own_hints_and_retries_have_none() {
         (json!({"uri": "a://1"}), 9_000, "public"),
         (json!({"uri": "fixed://kept", "inputResponses": {}}), 0, "private"),
     ] {
-        let result = server
-            .send(request("resources/read", params.clone()))
-            .await
-            .result();
-        assert_eq!(
-            (&result["ttlMs"], &result["cacheScope"]),
-            (&json!(ttl), &json!(scope)),
-            "{params}"
-        );
+        let result = server.send(request("resources/read", params.clone())).await.result();
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(ttl), &json!(scope)), "{params}");
     }
 }
 
@@ -363,8 +305,5 @@ impl ResourceRepo for PerCaller {
 async fn o6_public_hints_on_what_depends_on_the_caller_are_refused_at_start() {
     let suite = Suite::new("s", "1").resource_repo(PerCaller);
     let told = McpSupervisor::start(suite).await.unwrap_err().to_string();
-    assert!(
-        told.contains("`mine://{id}`: its cache hints are public"),
-        "{told}"
-    );
+    assert!(told.contains("`mine://{id}`: its cache hints are public"), "{told}");
 }

@@ -55,9 +55,7 @@ async fn failing() -> Result<String, std::io::Error> {
 
 async fn names(completing: Completing, _: Call) -> Vec<String> {
     let tone = completing.known.get("tone").cloned().unwrap_or_default();
-    let all = (0..150)
-        .map(|n| format!("Ada{n}{tone}"))
-        .chain(["Bob".to_owned()]);
+    let all = (0..150).map(|n| format!("Ada{n}{tone}")).chain(["Bob".to_owned()]);
     completing.among(all)
 }
 
@@ -81,9 +79,7 @@ impl PromptRepo for Saved {
     }
 
     async fn list(&self, _: Option<()>, _: &Call) -> Result<Page<Prompt, ()>, ToolError> {
-        let prompt = prompt_arguments::<Text>()
-            .into_iter()
-            .fold(Prompt::new("saved/one"), Prompt::argument);
+        let prompt = prompt_arguments::<Text>().into_iter().fold(Prompt::new("saved/one"), Prompt::argument);
         Ok(vec![prompt].into())
     }
 
@@ -128,16 +124,11 @@ impl ResourceRepo for Cities {
     }
 
     async fn complete(&self, completing: Completing, _: &Call) -> Result<Vec<String>, ToolError> {
-        Ok(
-            match (
-                &*completing.name,
-                completing.known.get("country").map(String::as_str),
-            ) {
-                ("country", _) => completing.among(["France", "Finland"]),
-                (_, Some("France")) => completing.among(["Paris", "Lyon"]),
-                _ => Vec::new(),
-            },
-        )
+        Ok(match (&*completing.name, completing.known.get("country").map(String::as_str)) {
+            ("country", _) => completing.among(["France", "Finland"]),
+            (_, Some("France")) => completing.among(["Paris", "Lyon"]),
+            _ => Vec::new(),
+        })
     }
 }
 
@@ -163,10 +154,7 @@ async fn get(server: &Server, name: &str, arguments: Value) -> Response {
 
 async fn text(server: &Server, name: &str, arguments: Value) -> String {
     let result = get(server, name, arguments).await.result();
-    result["messages"][0]["content"]["text"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    result["messages"][0]["content"]["text"].as_str().unwrap().to_owned()
 }
 
 async fn complete(server: &Server, reference: Value, name: &str, value: &str, known: Value) -> Response {
@@ -206,35 +194,21 @@ async fn prm_02_and_prm_12_the_list_says_what_the_types_say() {
             {"name": "saved/one", "arguments": [{"name": "text", "required": true}]}
         ])
     );
-    assert_eq!(
-        (&result["ttlMs"], &result["cacheScope"]),
-        (&json!(0), &json!("private"))
-    );
+    assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
 }
 
 #[tokio::test]
 async fn prm_05_arguments_are_checked_before_the_prompt_runs() {
     let server = Server::start(suite()).await;
-    assert_eq!(
-        text(&server, "greet", json!({"name": "Ada"})).await,
-        "Formal: Ada None"
-    );
+    assert_eq!(text(&server, "greet", json!({"name": "Ada"})).await, "Formal: Ada None");
     let all = json!({"name": "", "tone": "warm", "times": "3"});
     assert_eq!(text(&server, "greet", all).await, "Warm:  Some(3)");
     assert_eq!(text(&server, "plain", json!({})).await, "a plain prompt");
     assert_eq!(text(&server, "saved/one", json!({"text": "x"})).await, "saved: x");
     for (name, arguments, fault) in [
-        (
-            "greet",
-            json!({}),
-            "`name` is missing; it takes `name`, `tone`, `times`",
-        ),
+        ("greet", json!({}), "`name` is missing; it takes `name`, `tone`, `times`"),
         ("greet", json!({"name": "a", "who": "b"}), "`who` is unknown"),
-        (
-            "greet",
-            json!({"name": "a", "tone": "cold"}),
-            "`tone`: unknown variant `cold`",
-        ),
+        ("greet", json!({"name": "a", "tone": "cold"}), "`tone`: unknown variant `cold`"),
         (
             "greet",
             json!({"name": "a", "times": "many"}),
@@ -247,10 +221,7 @@ async fn prm_05_arguments_are_checked_before_the_prompt_runs() {
     ] {
         let error = get(&server, name, arguments).await.answer()["error"].clone();
         assert_eq!(error["code"], -32602, "{name}: {error}");
-        assert!(
-            error["message"].as_str().unwrap().contains(fault),
-            "{fault} in {error}"
-        );
+        assert!(error["message"].as_str().unwrap().contains(fault), "{fault} in {error}");
     }
     let failing = get(&server, "failing", json!({})).await;
     assert_eq!(failing.code(), -32603);
@@ -273,26 +244,11 @@ async fn prm_08_to_prm_10_every_kind_of_content() {
         contents,
         [
             (user.clone(), json!({"type": "text", "text": "every kind"})),
-            (
-                json!("assistant"),
-                json!({"type": "image", "data": "AQ==", "mimeType": "image/png"})
-            ),
-            (
-                user.clone(),
-                json!({"type": "audio", "data": "Ag==", "mimeType": "audio/wav"})
-            ),
-            (
-                user.clone(),
-                json!({"type": "resource_link", "uri": "a://b", "name": "b"})
-            ),
-            (
-                user.clone(),
-                json!({"type": "resource", "resource": {"uri": "a://b", "text": "text"}})
-            ),
-            (
-                user,
-                json!({"type": "resource", "resource": {"uri": "a://c", "blob": "Aw=="}})
-            ),
+            (json!("assistant"), json!({"type": "image", "data": "AQ==", "mimeType": "image/png"})),
+            (user.clone(), json!({"type": "audio", "data": "Ag==", "mimeType": "audio/wav"})),
+            (user.clone(), json!({"type": "resource_link", "uri": "a://b", "name": "b"})),
+            (user.clone(), json!({"type": "resource", "resource": {"uri": "a://b", "text": "text"}})),
+            (user, json!({"type": "resource", "resource": {"uri": "a://c", "blob": "Aw=="}})),
         ]
     );
 }
@@ -300,44 +256,26 @@ async fn prm_08_to_prm_10_every_kind_of_content() {
 #[tokio::test]
 async fn cmp_03_at_most_100_values_and_the_number_of_all() {
     let server = Server::start(suite()).await;
-    let some = complete(&server, prompt_ref("greet"), "name", "b", json!({}))
-        .await
-        .result();
-    assert_eq!(
-        some["completion"],
-        json!({"values": ["Bob"], "total": 1, "hasMore": false})
-    );
-    let many = complete(&server, prompt_ref("greet"), "name", "ada", json!({"tone": "!"}))
-        .await
-        .result();
+    let some = complete(&server, prompt_ref("greet"), "name", "b", json!({})).await.result();
+    assert_eq!(some["completion"], json!({"values": ["Bob"], "total": 1, "hasMore": false}));
+    let many = complete(&server, prompt_ref("greet"), "name", "ada", json!({"tone": "!"})).await.result();
     let completion = &many["completion"];
     assert_eq!(completion["values"].as_array().unwrap().len(), 100);
     assert_eq!(completion["values"][0], "Ada0!", "with what is known already");
-    assert_eq!(
-        (&completion["total"], &completion["hasMore"]),
-        (&json!(150), &json!(true))
-    );
-    let none = complete(&server, prompt_ref("greet"), "tone", "", json!({}))
-        .await
-        .result();
+    assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(150), &json!(true)));
+    let none = complete(&server, prompt_ref("greet"), "tone", "", json!({})).await.result();
     assert_eq!(none["completion"]["values"], json!([]));
 }
 
 #[tokio::test]
 async fn cmp_02_repositories_complete_names_and_variables() {
     let server = Server::start(suite()).await;
-    let saved = complete(&server, prompt_ref("saved/one"), "text", "ty", json!({}))
-        .await
-        .result();
+    let saved = complete(&server, prompt_ref("saved/one"), "text", "ty", json!({})).await.result();
     assert_eq!(saved["completion"]["values"], json!(["saved/one text ty"]));
     let city = template_ref("city://{country}/{city}");
-    let countries = complete(&server, city.clone(), "country", "fr", json!({}))
-        .await
-        .result();
+    let countries = complete(&server, city.clone(), "country", "fr", json!({})).await.result();
     assert_eq!(countries["completion"]["values"], json!(["France"]));
-    let cities = complete(&server, city, "city", "", json!({"country": "France"}))
-        .await
-        .result();
+    let cities = complete(&server, city, "city", "", json!({"country": "France"})).await.result();
     assert_eq!(cities["completion"]["values"], json!(["Paris", "Lyon"]));
 }
 
@@ -371,10 +309,7 @@ async fn prm_01_and_cmp_01_what_is_registered_is_advertised() {
         server.send(request("server/discover", json!({}))).await.result()["capabilities"].clone()
     };
     let all = offered(Server::start(suite()).await).await;
-    assert_eq!(
-        all,
-        json!({"prompts": {}, "resources": {}, "completions": {}, "logging": {}})
-    );
+    assert_eq!(all, json!({"prompts": {}, "resources": {}, "completions": {}, "logging": {}}));
     let few = offered(Server::start(Suite::new("s", "1").prompt("plain", plain)).await).await;
     assert_eq!(few, json!({"prompts": {}, "logging": {}}));
 }

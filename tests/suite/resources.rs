@@ -65,12 +65,7 @@ impl ResourceRepo for Books {
 
     async fn list(&self, _: Option<()>, _: &Call) -> Result<Page<Resource, ()>, ToolError> {
         let book = |number| Resource::new(format!("book://a/{number}"), format!("{number}"));
-        Ok(vec![
-            book(1),
-            book(2),
-            Resource::new("other://a", "a bug of this repository"),
-        ]
-        .into())
+        Ok(vec![book(1), book(2), Resource::new("other://a", "a bug of this repository")].into())
     }
 
     async fn read(&self, Key { shelf, number }: Key, _: &Call) -> Result<Option<String>, ToolError> {
@@ -105,10 +100,7 @@ fn suite() -> Suite {
         .icon(Icon::new("https://example.com/i.png"));
     Suite::new("resources", "1")
         .resource("doc://readme", first)
-        .resource(
-            "doc://bytes",
-            resource(bytes).name("some bytes").mime_type("application/x-two"),
-        )
+        .resource("doc://bytes", resource(bytes).name("some bytes").mime_type("application/x-two"))
         .resource("dir://a", several)
         .resource("doc://who", who)
         .resource("doc://failing", failing)
@@ -121,9 +113,7 @@ fn suite() -> Suite {
 }
 
 async fn read(server: &Server, uri: &str) -> Response {
-    server
-        .send(request("resources/read", json!({ "uri": uri })))
-        .await
+    server.send(request("resources/read", json!({ "uri": uri }))).await
 }
 
 async fn contents(server: &Server, uri: &str) -> Value {
@@ -160,20 +150,14 @@ async fn res_02_and_res_05_the_list_has_all_that_is_known_in_a_stable_order() {
             "book://a/1"
         ]
     );
-    assert_eq!(
-        (&result["ttlMs"], &result["cacheScope"]),
-        (&json!(0), &json!("private"))
-    );
+    assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
     assert_eq!(result.get("nextCursor"), None);
 }
 
 #[tokio::test]
 async fn res_05_templates_have_a_list_of_their_own() {
     let server = Server::start(suite()).await;
-    let result = server
-        .send(request("resources/templates/list", json!({})))
-        .await
-        .result();
+    let result = server.send(request("resources/templates/list", json!({}))).await.result();
     assert_eq!(
         result["resourceTemplates"],
         json!([
@@ -201,10 +185,7 @@ async fn res_06_res_07_and_res_14_text_bytes_and_several_contents() {
             {"uri": "dir://a/2", "blob": "AQ=="}
         ])
     );
-    assert_eq!(
-        contents(&server, "doc://who").await[0]["text"],
-        "doc://who by None"
-    );
+    assert_eq!(contents(&server, "doc://who").await[0]["text"], "doc://who by None");
 }
 
 #[tokio::test]
@@ -216,10 +197,7 @@ async fn res_19_a_template_hands_over_its_variables_in_their_types() {
     );
     // First match wins: what is registered, before the repository of that prefix.
     assert_eq!(contents(&server, "book://a/2").await[0]["text"], "read me");
-    assert_eq!(
-        contents(&server, "file:///docs/a/b.md").await[0]["text"],
-        "/srv/docs/a/b.md"
-    );
+    assert_eq!(contents(&server, "file:///docs/a/b.md").await[0]["text"], "/srv/docs/a/b.md");
 }
 
 #[tokio::test]

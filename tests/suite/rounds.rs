@@ -44,11 +44,8 @@ async fn two_steps(_: NoArguments, call: Call) -> Result<String, ToolError> {
 
 async fn at_once(_: NoArguments, call: Call) -> Result<String, ToolError> {
     let greeting = CreateMessageRequest::new(vec![SamplingMessage::user("Greet.")], 50);
-    let (name, greeting, roots) = call.ask_all((
-        ("name", form::<Name>("Who?")),
-        ("greeting", greeting),
-        ("roots", Roots),
-    ))?;
+    let (name, greeting, roots) =
+        call.ask_all((("name", form::<Name>("Who?")), ("greeting", greeting), ("roots", Roots)))?;
     Ok(format!("{}, {}, {}", hello(name), greeting.text(), roots[0].uri))
 }
 
@@ -59,12 +56,10 @@ async fn listed(_: NoArguments, call: Call) -> Result<String, ToolError> {
 }
 
 async fn sign_in(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
-    Ok(
-        match call.elicit_url("page", "Sign in", "https://example.com/in")? {
-            Elicited::Accept(()) => "opened",
-            _ => "not opened",
-        },
-    )
+    Ok(match call.elicit_url("page", "Sign in", "https://example.com/in")? {
+        Elicited::Accept(()) => "opened",
+        _ => "not opened",
+    })
 }
 
 pub(crate) fn ask(tool: &str) -> Post {
@@ -110,9 +105,7 @@ async fn mrtr_02_to_06_a_question_is_a_result_and_the_answer_comes_with_the_requ
     );
     assert!(asked.result()["_meta"].is_object());
     assert!(asked.result().get("ttlMs").is_none());
-    let answered = server
-        .send(ask("greet").answering_round(&asked, json!({"name": ada()})))
-        .await;
+    let answered = server.send(ask("greet").answering_round(&asked, json!({"name": ada()}))).await;
     assert_eq!(answered.result()["resultType"], "complete");
     assert_eq!(answered.text(), "hello Ada");
 }
@@ -121,10 +114,7 @@ async fn mrtr_02_to_06_a_question_is_a_result_and_the_answer_comes_with_the_requ
 async fn mrtr_16_answers_may_come_without_a_state_and_without_a_first_round() {
     let server = server().await;
     let answers = json!({"name": ada(), "other": 12345, "more": {"ignored": true}});
-    assert_eq!(
-        server.send(ask("greet").answering(answers)).await.text(),
-        "hello Ada"
-    );
+    assert_eq!(server.send(ask("greet").answering(answers)).await.text(), "hello Ada");
 }
 
 #[tokio::test]
@@ -132,14 +122,9 @@ async fn mrtr_15_earlier_answers_travel_in_the_state() {
     let server = server().await;
     let one = server.send(ask("two_steps")).await;
     assert_eq!(one.asked_keys(), ["name"]);
-    let two = server
-        .send(ask("two_steps").answering_round(&one, json!({"name": ada()})))
-        .await;
+    let two = server.send(ask("two_steps").answering_round(&one, json!({"name": ada()}))).await;
     assert_eq!(two.asked_keys(), ["colour"]);
-    assert_eq!(
-        two.questions()["colour"]["params"]["message"],
-        "Which colour, hello Ada?"
-    );
+    assert_eq!(two.questions()["colour"]["params"]["message"], "Which colour, hello Ada?");
     assert_ne!(one.state(), two.state());
     let colour = json!({"colour": accept(json!({"colour": "blue"}))});
     let done = server.send(ask("two_steps").answering_round(&two, colour)).await;
@@ -150,9 +135,7 @@ async fn mrtr_15_earlier_answers_travel_in_the_state() {
 async fn an_answer_that_was_given_is_not_taken_back() {
     let server = server().await;
     let one = server.send(ask("two_steps")).await;
-    let two = server
-        .send(ask("two_steps").answering_round(&one, json!({"name": ada()})))
-        .await;
+    let two = server.send(ask("two_steps").answering_round(&one, json!({"name": ada()}))).await;
     let both = json!({"name": accept(json!({"name": "Eve"})), "colour": {"action": "decline"}});
     let done = server.send(ask("two_steps").answering_round(&two, both)).await;
     assert_eq!(done.text(), "hello Ada, None");
@@ -164,10 +147,7 @@ async fn mrtr_20_and_k5_several_are_asked_at_once_and_missing_ones_again() {
     let one = server.send(ask("at_once")).await;
     assert_eq!(one.asked_keys(), ["name", "greeting", "roots"]);
     assert_eq!(one.questions()["greeting"]["method"], "sampling/createMessage");
-    assert_eq!(
-        one.questions()["roots"],
-        json!({"method": "roots/list", "params": {}})
-    );
+    assert_eq!(one.questions()["roots"], json!({"method": "roots/list", "params": {}}));
     let some = json!({"greeting": sampled("hi"), "wrong_key": ada()});
     let two = server.send(ask("at_once").answering_round(&one, some)).await;
     assert_eq!(two.asked_keys(), ["name", "roots"]);
@@ -192,10 +172,7 @@ async fn inp_03_a_page_is_opened_by_its_url() {
     let server = server().await;
     let asked = server.send(ask("sign_in")).await;
     let params = json!({"mode": "url", "message": "Sign in", "url": "https://example.com/in"});
-    assert_eq!(
-        asked.questions()["page"],
-        json!({"method": "elicitation/create", "params": params})
-    );
+    assert_eq!(asked.questions()["page"], json!({"method": "elicitation/create", "params": params}));
     for (action, text) in [("accept", "opened"), ("decline", "not opened")] {
         let answers = json!({"page": {"action": action}});
         let answered = server.send(ask("sign_in").answering_round(&asked, answers)).await;
@@ -223,23 +200,13 @@ async fn k4_refusals_are_answers_and_misfits_are_errors_that_name_the_key() {
         let refused = answer(misfit.clone()).await;
         assert_eq!((refused.status, refused.code()), (200, -32602), "{misfit}");
         let message = refused.answer()["error"]["message"].clone();
-        assert!(
-            message.as_str().unwrap().contains("inputResponses.name"),
-            "{message}"
-        );
+        assert!(message.as_str().unwrap().contains("inputResponses.name"), "{message}");
     }
 }
 
 #[tokio::test]
 async fn a_31_null_is_no_set_of_answers() {
-    assert_eq!(
-        server()
-            .await
-            .send(ask("greet").answering(json!(null)))
-            .await
-            .code(),
-        -32602
-    );
+    assert_eq!(server().await.send(ask("greet").answering(json!(null))).await.code(), -32602);
 }
 
 /// An error of another crate, as far as the suite can tell.
@@ -267,9 +234,7 @@ impl Tool for Greeter {
     type Message = Infallible;
 
     async fn call(&self, _: NoArguments, call: &Call, (): &mut ()) -> Result<ToolReply<String>, ToolError> {
-        Ok(ToolReply::Answer(hello(
-            call.elicit("name", "What is your name?")?,
-        )))
+        Ok(ToolReply::Answer(hello(call.elicit("name", "What is your name?")?)))
     }
 }
 
@@ -322,12 +287,7 @@ async fn k7_and_n4_the_question_passes_through_every_kind_of_tool_and_error() {
         let answers = json!({"name": ada()});
         let answered = server.send(ask("greet").answering_round(&asked, answers)).await;
         let unable = server.send(call("greet", json!({}))).await;
-        seen.push((
-            without_state(&asked),
-            answered.answer(),
-            unable.status,
-            unable.answer(),
-        ));
+        seen.push((without_state(&asked), answered.answer(), unable.status, unable.answer()));
     }
     assert_eq!(seen[0].0["result"]["resultType"], "input_required");
     assert_eq!((seen[0].2, &seen[0].3["error"]["code"]), (400, &json!(-32021)));
@@ -341,39 +301,14 @@ async fn mrtr_07_and_k3_a_client_is_asked_for_what_it_declares_only() {
     let server = server().await;
     for (tool, capabilities, lacking) in [
         ("greet", json!({}), json!({"elicitation": {"form": {}}})),
-        (
-            "greet",
-            json!({"elicitation": {"url": {}}}),
-            json!({"elicitation": {"form": {}}}),
-        ),
-        (
-            "greet",
-            json!({"elicitation": null}),
-            json!({"elicitation": {"form": {}}}),
-        ),
-        (
-            "sign_in",
-            json!({"elicitation": {}}),
-            json!({"elicitation": {"url": {}}}),
-        ),
-        (
-            "at_once",
-            json!({"elicitation": {}}),
-            json!({"sampling": {}, "roots": {}}),
-        ),
+        ("greet", json!({"elicitation": {"url": {}}}), json!({"elicitation": {"form": {}}})),
+        ("greet", json!({"elicitation": null}), json!({"elicitation": {"form": {}}})),
+        ("sign_in", json!({"elicitation": {}}), json!({"elicitation": {"url": {}}})),
+        ("at_once", json!({"elicitation": {}}), json!({"sampling": {}, "roots": {}})),
     ] {
-        let refused = server
-            .send(call(tool, json!({})).capable_of(capabilities.clone()))
-            .await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (400, -32021),
-            "{tool} {capabilities}"
-        );
-        assert_eq!(
-            refused.answer()["error"]["data"],
-            json!({"requiredCapabilities": lacking})
-        );
+        let refused = server.send(call(tool, json!({})).capable_of(capabilities.clone())).await;
+        assert_eq!((refused.status, refused.code()), (400, -32021), "{tool} {capabilities}");
+        assert_eq!(refused.answer()["error"]["data"], json!({"requiredCapabilities": lacking}));
     }
     let form_only = call("greet", json!({})).capable_of(json!({"elicitation": {}}));
     assert_eq!(server.send(form_only).await.asked_keys(), ["name"]);
@@ -388,10 +323,7 @@ async fn a_26_a_tool_may_ask_for_what_the_client_can_do() {
         }
     }
     let server = Server::start(Suite::new("s", "1").tool("adapts", adapts)).await;
-    assert_eq!(
-        server.send(call("adapts", json!({}))).await.text(),
-        "hello stranger"
-    );
+    assert_eq!(server.send(call("adapts", json!({}))).await.text(), "hello stranger");
     assert_eq!(server.send(ask("adapts")).await.asked_keys(), ["name"]);
 }
 
@@ -409,10 +341,7 @@ async fn what_a_tool_says_after_it_swallowed_a_question_stands() {
         drop(call.elicit::<Name>("name", "Who?"));
         "done".to_owned()
     }
-    let suite = Suite::new("s", "1")
-        .tool("says", says)
-        .tool("protocol", protocol)
-        .tool("succeeds", succeeds);
+    let suite = Suite::new("s", "1").tool("says", says).tool("protocol", protocol).tool("succeeds", succeeds);
     let server = Server::start(suite).await;
     assert_eq!(server.send(ask("says")).await.text(), "in its own words");
     assert_eq!(server.send(ask("protocol")).await.code(), 7);
@@ -439,10 +368,7 @@ async fn a_question_that_is_a_bug_is_an_internal_error() {
         call.elicit_url("key", "?", "example.com")?;
         Ok(String::new())
     }
-    let suite = Suite::new("s", "1")
-        .tool("twice", twice)
-        .tool("nested", nested)
-        .tool("no_url", no_url);
+    let suite = Suite::new("s", "1").tool("twice", twice).tool("nested", nested).tool("no_url", no_url);
     let server = Server::start(suite).await;
     for tool in ["twice", "nested", "no_url"] {
         let refused = server.send(ask(tool)).await;

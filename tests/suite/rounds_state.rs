@@ -30,10 +30,7 @@ async fn greet_with(_: Text, call: Call) -> Result<String, ToolError> {
 }
 
 fn suite() -> Suite {
-    Suite::new("s", "1")
-        .keys(keys(1))
-        .tool("greet", greet_with)
-        .tool("other", greet_with)
+    Suite::new("s", "1").keys(keys(1)).tool("greet", greet_with).tool("other", greet_with)
 }
 
 fn keys(n: u8) -> KeyRing {
@@ -78,14 +75,8 @@ async fn k1_a_state_comes_back_from_its_caller_with_its_request_or_not_at_all() 
         ("another caller", with(as_caller(greet_post("x"), "bob"), state)),
         ("nobody", with(greet_post("x"), state)),
         ("another tool", with(as_caller(other_tool, "alice"), state)),
-        (
-            "other arguments",
-            with(as_caller(greet_post("y"), "alice"), state),
-        ),
-        (
-            "altered",
-            with(as_caller(greet_post("x"), "alice"), &format!("{state}-TAMPERED")),
-        ),
+        ("other arguments", with(as_caller(greet_post("y"), "alice"), state)),
+        ("altered", with(as_caller(greet_post("x"), "alice"), &format!("{state}-TAMPERED"))),
         ("cut", with(as_caller(greet_post("x"), "alice"), &state[1..])),
         ("empty", with(as_caller(greet_post("x"), "alice"), "")),
     ] {
@@ -108,9 +99,7 @@ async fn arguments_are_the_same_in_any_order() {
     let tool = |_: Two, call: Call| greet(NoArguments {}, call);
     let server = Server::start(Suite::new("s", "1").tool("two", tool)).await;
     let post = |arguments| call("two", arguments).capable_of(everything());
-    let asked = server
-        .send(post(json!({"a": 1, "b": {"x": 1, "y": [1, 2]}})))
-        .await;
+    let asked = server.send(post(json!({"a": 1, "b": {"x": 1, "y": [1, 2]}}))).await;
     let turned = post(json!({"b": {"y": [1, 2], "x": 1}, "a": 1})).answering_round(&asked, ada());
     assert_eq!(server.send(turned).await.text(), "hello Ada");
     let changed = post(json!({"b": {"y": [2, 1], "x": 1}, "a": 1})).answering_round(&asked, ada());
@@ -132,10 +121,7 @@ async fn o5_another_node_opens_what_its_keys_have_sealed() {
     let same = Server::start(suite()).await;
     assert_eq!(same.send(retry.clone()).await.text(), "hello Ada");
     let rotated = suite().keys(KeyRing::new([[2; 32], [1; 32]]).unwrap());
-    assert_eq!(
-        Server::start(rotated).await.send(retry.clone()).await.text(),
-        "hello Ada"
-    );
+    assert_eq!(Server::start(rotated).await.send(retry.clone()).await.text(), "hello Ada");
     let stranger = Server::start(suite().keys(keys(2))).await;
     assert_eq!(stranger.send(retry).await.code(), -32602);
     assert_eq!(stranger.send(greet_post("x")).await.asked_keys(), ["name"]);
@@ -147,11 +133,7 @@ async fn a_key_that_stands_for_another_question_in_a_later_round_is_a_bug() {
     let counted = Arc::clone(&rounds);
     let moody = move |_: NoArguments, call: Call| {
         let round = counted.fetch_add(1, Ordering::SeqCst);
-        async move {
-            Ok::<_, ToolError>(hello(
-                call.elicit("name", format!("Who, for the {round}th time?"))?,
-            ))
-        }
+        async move { Ok::<_, ToolError>(hello(call.elicit("name", format!("Who, for the {round}th time?"))?)) }
     };
     let server = Server::start(Suite::new("s", "1").tool("moody", moody)).await;
     let asked = server.send(ask("moody")).await;
@@ -195,10 +177,7 @@ async fn k5_an_effect_happens_in_one_round_and_its_outcome_is_known_in_all() {
     assert_eq!(effects.count(), 1);
     // Without a state there is nothing to remember it by.
     let all = json!({"name": ada()["name"], "again": {"action": "decline"}});
-    assert_eq!(
-        server.send(ask("charge").answering(all)).await.text(),
-        "hello Ada, receipt 2"
-    );
+    assert_eq!(server.send(ask("charge").answering(all)).await.text(), "hello Ada, receipt 2");
 }
 
 #[tokio::test]
@@ -221,13 +200,7 @@ async fn effects_go_by_key_whatever_their_order() {
     };
     let server = Server::start(Suite::new("s", "1").tool("turns", turns)).await;
     let one = server.send(ask("turns")).await;
-    assert_eq!(
-        server
-            .send(ask("turns").answering_round(&one, ada()))
-            .await
-            .text(),
-        "b0 a0"
-    );
+    assert_eq!(server.send(ask("turns").answering_round(&one, ada())).await.text(), "b0 a0");
 }
 
 #[tokio::test]
@@ -252,9 +225,7 @@ async fn an_effect_that_fails_is_tried_again_and_one_key_is_one_effect() {
         let one = call.once("key", async { 1 }).await?;
         Ok(one + call.once("key", async { 2 }).await?)
     }
-    let suite = Suite::new("s", "1")
-        .tool("fails_first", fails_first)
-        .tool("twice", twice);
+    let suite = Suite::new("s", "1").tool("fails_first", fails_first).tool("twice", twice);
     let server = Server::start(suite).await;
     let one = server.send(ask("fails_first")).await;
     let done = server.send(ask("fails_first").answering_round(&one, ada())).await;
@@ -315,10 +286,7 @@ impl Handler for ByHand {
     }
 
     fn capabilities(&self) -> ServerCapabilities {
-        ServerCapabilities::new()
-            .tools(false)
-            .prompts(false)
-            .resources(false, false)
+        ServerCapabilities::new().tools(false).prompts(false).resources(false, false)
     }
 }
 

@@ -109,12 +109,7 @@ async fn watching(timeout: Option<Duration>) -> Watching {
     client.write(&post).await;
     let address = opens.recv().await.unwrap();
     client.read_head().await;
-    Watching {
-        _server: server,
-        client,
-        address,
-        closes,
-    }
+    Watching { _server: server, client, address, closes }
 }
 
 async fn last_event(client: &mut Client) -> Value {
@@ -135,16 +130,10 @@ async fn messages_tasks_and_timers_reach_the_call_in_order_and_one_of_them_answe
     watching.address.try_send(Heard::Last).unwrap();
     let answer = last_event(client).await;
     assert_eq!(answer["result"]["structuredContent"], 21);
-    assert_eq!(
-        watching.address.pid().join().await,
-        ExitReason::ShutdownWith(Tag::REPLY)
-    );
+    assert_eq!(watching.address.pid().join().await, ExitReason::ShutdownWith(Tag::REPLY));
     assert!(watching.address.is_closed());
     assert!(watching.address.send(Heard::Step).await.is_err());
-    assert!(
-        watching.closes.try_recv().is_err(),
-        "an answer is no end from outside"
-    );
+    assert!(watching.closes.try_recv().is_err(), "an answer is no end from outside");
 }
 
 #[tokio::test]
@@ -164,10 +153,7 @@ async fn a_client_that_leaves_ends_the_call_and_its_state_is_seen_once_more() {
     let mut watching = watching(None).await;
     drop(watching.client);
     assert_eq!(watching.closes.recv().await, Some(("it".into(), 0)));
-    assert_eq!(
-        watching.address.pid().join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(watching.address.pid().join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
 }
 
 #[tokio::test]
@@ -176,8 +162,5 @@ async fn a_stream_whose_time_is_over_is_answered_and_closed() {
     let answer = last_event(&mut watching.client).await;
     assert_eq!(answer["result"]["isError"], true);
     assert_eq!(watching.closes.recv().await, Some(("it".into(), 0)));
-    assert_eq!(
-        watching.address.pid().join().await,
-        ExitReason::ShutdownWith(Tag::EXPIRED)
-    );
+    assert_eq!(watching.address.pid().join().await, ExitReason::ShutdownWith(Tag::EXPIRED));
 }

@@ -9,12 +9,7 @@ use crate::support::{Client, Server, request};
 
 async fn open(server: &Server, filter: Value) -> (Client, Value) {
     let mut client = server.client().await;
-    client
-        .write(&request(
-            "subscriptions/listen",
-            json!({ "notifications": filter }),
-        ))
-        .await;
+    client.write(&request("subscriptions/listen", json!({ "notifications": filter }))).await;
     assert_eq!(client.read_head().await.status, 200);
     let acknowledgement = client.read_event().await.expect("an acknowledgement");
     let granted = acknowledgement["params"]["notifications"].clone();
@@ -34,9 +29,7 @@ async fn i2_nothing_is_promised_without_a_source_of_changes_and_listen_is_404() 
     let discovered = server.send(request("server/discover", json!({}))).await.result();
     assert_eq!(discovered["capabilities"]["tools"], json!({}));
     assert_eq!(discovered["capabilities"]["resources"], json!({}));
-    let refused = server
-        .send(request("subscriptions/listen", json!({"notifications": {}})))
-        .await;
+    let refused = server.send(request("subscriptions/listen", json!({"notifications": {}}))).await;
     assert_eq!((refused.status, refused.code()), (404, -32601));
 }
 
@@ -45,10 +38,7 @@ async fn what_is_promised_is_granted_and_told() {
     let server = Server::start(suite().list_changes().resource_updates()).await;
     let discovered = server.send(request("server/discover", json!({}))).await.result();
     assert_eq!(discovered["capabilities"]["tools"], json!({"listChanged": true}));
-    assert_eq!(
-        discovered["capabilities"]["resources"],
-        json!({"listChanged": true, "subscribe": true})
-    );
+    assert_eq!(discovered["capabilities"]["resources"], json!({"listChanged": true, "subscribe": true}));
     let filter =
         json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["note:a"]});
     let (mut client, granted) = open(&server, filter).await;
@@ -58,10 +48,7 @@ async fn what_is_promised_is_granted_and_told() {
         "there are no prompts"
     );
     assert_eq!(server.mcp.notify_tools_changed(), 1);
-    assert_eq!(
-        client.read_event().await.unwrap()["method"],
-        "notifications/tools/list_changed"
-    );
+    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/tools/list_changed");
     assert_eq!(server.mcp.notify_resource_updated("note:a"), 1);
     assert_eq!(client.read_event().await.unwrap()["params"]["uri"], "note:a");
 }
@@ -71,17 +58,11 @@ async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again
     let revoked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = std::sync::Arc::clone(&revoked);
     let suite =
-        suite()
-            .resource_updates()
-            .authorize_resource_subscriptions(move |uris, caller: Principal| {
-                assert_eq!(caller.id(), Some("alice"));
-                let revoked = seen.load(std::sync::atomic::Ordering::SeqCst);
-                async move {
-                    uris.into_iter()
-                        .filter(|uri| !revoked && !uri.ends_with('b'))
-                        .collect()
-                }
-            });
+        suite().resource_updates().authorize_resource_subscriptions(move |uris, caller: Principal| {
+            assert_eq!(caller.id(), Some("alice"));
+            let revoked = seen.load(std::sync::atomic::Ordering::SeqCst);
+            async move { uris.into_iter().filter(|uri| !revoked && !uri.ends_with('b')).collect() }
+        });
     let options = Options::new().connect(|_| async { Ok(Principal::new("alice")) });
     let server = Server::start_with(suite, options).await;
     let filter = json!({"resourceSubscriptions": ["note:a", "note:b", "other:c"]});
@@ -94,8 +75,5 @@ async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again
     server.mcp.notify_resource_updated("note:a");
     server.mcp.shutdown(std::time::Duration::ZERO).await;
     let next = client.read_event().await.expect("the teardown");
-    assert_eq!(
-        next["method"], "notifications/cancelled",
-        "nothing was told after the revocation"
-    );
+    assert_eq!(next["method"], "notifications/cancelled", "nothing was told after the revocation");
 }

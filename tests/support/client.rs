@@ -44,11 +44,7 @@ impl Response {
     pub fn messages(&self) -> Vec<Value> {
         let parse = |json: &str| serde_json::from_str(json).unwrap_or_else(|e| panic!("{e} in {json:?}"));
         if self.is_stream() {
-            self.body
-                .lines()
-                .filter_map(|line| line.strip_prefix("data: "))
-                .map(parse)
-                .collect()
+            self.body.lines().filter_map(|line| line.strip_prefix("data: ")).map(parse).collect()
         } else if self.body.is_empty() {
             Vec::new()
         } else {
@@ -58,16 +54,11 @@ impl Response {
 
     /// The last message: the response of JSON-RPC.
     pub fn answer(&self) -> Value {
-        self.messages()
-            .pop()
-            .unwrap_or_else(|| panic!("no message in {self:?}"))
+        self.messages().pop().unwrap_or_else(|| panic!("no message in {self:?}"))
     }
 
     pub fn result(&self) -> Value {
-        self.answer()
-            .get("result")
-            .cloned()
-            .unwrap_or_else(|| panic!("no result in {self:?}"))
+        self.answer().get("result").cloned().unwrap_or_else(|| panic!("no result in {self:?}"))
     }
 
     /// The code of the error, or 0.
@@ -88,12 +79,7 @@ impl Client {
     pub async fn connect(addr: SocketAddr) -> Self {
         let socket = TcpStream::connect(addr).await.expect("the server accepts");
         socket.set_nodelay(true).expect("nodelay");
-        Self {
-            socket,
-            addr,
-            buffer: Vec::new(),
-            chunked: false,
-        }
+        Self { socket, addr, buffer: Vec::new(), chunked: false }
     }
 
     pub async fn send(&mut self, post: &Post) -> Response {
@@ -111,9 +97,7 @@ impl Client {
 
     pub async fn read_response(&mut self) -> Response {
         let mut response = self.read_head().await;
-        let length = response
-            .header("content-length")
-            .and_then(|length| length.parse().ok());
+        let length = response.header("content-length").and_then(|length| length.parse().ok());
         response.body = match length {
             Some(length) => String::from_utf8(self.take(length).await).expect("a text body"),
             None if self.chunked => {
@@ -133,17 +117,13 @@ impl Client {
         let head = self.take_until(b"\r\n\r\n").await;
         let head = String::from_utf8(head).expect("a text head");
         let mut lines = head.trim_end().split("\r\n");
-        let status = lines
-            .next()
-            .and_then(|line| line.split(' ').nth(1))
-            .and_then(|status| status.parse().ok());
+        let status =
+            lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|status| status.parse().ok());
         let headers: Vec<_> = lines
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        self.chunked = headers
-            .iter()
-            .any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+        self.chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
         Response {
             status: status.unwrap_or_else(|| panic!("no status in {head:?}")),
             headers,
@@ -190,15 +170,9 @@ impl Client {
 
     async fn fill(&mut self) {
         let reading = self.socket.read_buf(&mut self.buffer);
-        let read = timeout(LIMIT, reading)
-            .await
-            .expect("the server writes in time")
-            .expect("the server writes");
-        assert!(
-            read > 0,
-            "the server closed after {:?}",
-            String::from_utf8_lossy(&self.buffer)
-        );
+        let read =
+            timeout(LIMIT, reading).await.expect("the server writes in time").expect("the server writes");
+        assert!(read > 0, "the server closed after {:?}", String::from_utf8_lossy(&self.buffer));
     }
 
     async fn take(&mut self, length: usize) -> Vec<u8> {

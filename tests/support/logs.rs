@@ -35,19 +35,14 @@ impl Logs {
     /// The lines of this level, such as `ERROR`.
     pub fn lines(&self, level: &str) -> Vec<String> {
         let text = self.text();
-        let lines = text
-            .lines()
-            .filter(|line| line.split_whitespace().any(|word| word == level));
+        let lines = text.lines().filter(|line| line.split_whitespace().any(|word| word == level));
         lines.map(str::to_owned).collect()
     }
 }
 
 impl io::Write for Logs {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .expect("no panic while writing")
-            .extend_from_slice(bytes);
+        self.0.lock().expect("no panic while writing").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

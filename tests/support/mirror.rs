@@ -51,9 +51,7 @@ impl Handler for Mirror {
     }
 
     fn capabilities(&self) -> ServerCapabilities {
-        ServerCapabilities::new()
-            .tools(false)
-            .extension("com.example/mirror", json!({"depth": 1}))
+        ServerCapabilities::new().tools(false).extension("com.example/mirror", json!({"depth": 1}))
     }
 
     fn serves(&self, method: &str) -> bool {

@@ -36,9 +36,7 @@ impl Server {
     }
 
     pub async fn start_on(address: &str, handler: impl Handler, options: Options) -> Self {
-        let mcp = McpSupervisor::start_with(handler, options)
-            .await
-            .expect("the server starts");
+        let mcp = McpSupervisor::start_with(handler, options).await.expect("the server starts");
         let addr = mcp.listen(address).await.expect("the port opens").addr();
         Self { mcp, addr }
     }
@@ -59,18 +57,12 @@ impl Server {
 
     /// Waits until there is a process whose label starts with this.
     pub async fn await_process(&self, label: &str) -> Pid {
-        eventually(&format!("a process `{label}` in\n{}", self.mcp.tree()), || {
-            self.find(label)
-        })
-        .await
+        eventually(&format!("a process `{label}` in\n{}", self.mcp.tree()), || self.find(label)).await
     }
 
     /// Waits until there is no process whose label starts with this.
     pub async fn await_no_process(&self, label: &str) {
-        eventually(&format!("no process `{label}`"), || {
-            self.find(label).is_none().then_some(())
-        })
-        .await;
+        eventually(&format!("no process `{label}`"), || self.find(label).is_none().then_some(())).await;
     }
 
     pub fn tree(&self) -> Tree {

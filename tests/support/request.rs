@@ -34,10 +34,7 @@ pub fn call(tool: &str, arguments: Value) -> Post {
 
 /// A complete valid `subscriptions/listen` for changes of the list of tools.
 pub fn listen_tools() -> Post {
-    request(
-        "subscriptions/listen",
-        json!({"notifications": {"toolsListChanged": true}}),
-    )
+    request("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
 }
 
 pub fn notification(method: &str, params: Value) -> Post {
@@ -60,12 +57,7 @@ impl Post {
 
     /// Any body, with the headers of plain HTTP only.
     pub fn raw(body: impl Into<Vec<u8>>) -> Self {
-        let post = Self {
-            verb: "POST".into(),
-            path: "/mcp".into(),
-            headers: Vec::new(),
-            body: body.into(),
-        };
+        let post = Self { verb: "POST".into(), path: "/mcp".into(), headers: Vec::new(), body: body.into() };
         post.header("Content-Type", "application/json")
             .header("Accept", "application/json, text/event-stream")
     }
@@ -82,8 +74,7 @@ impl Post {
     }
 
     pub fn without(mut self, name: &str) -> Self {
-        self.headers
-            .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
@@ -129,11 +120,7 @@ impl Post {
     /// The bytes on the wire.
     pub fn to_bytes(&self, host: &str) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.verb, self.path);
-        let has = |name: &str| {
-            self.headers
-                .iter()
-                .any(|(known, _)| known.eq_ignore_ascii_case(name))
-        };
+        let has = |name: &str| self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         if !has("host") {
             head.push_str(&format!("Host: {host}\r\n"));
         }

@@ -42,12 +42,7 @@ impl Response {
     }
 
     pub fn asked_keys(&self) -> Vec<String> {
-        self.questions()
-            .as_object()
-            .expect("questions")
-            .keys()
-            .cloned()
-            .collect()
+        self.questions().as_object().expect("questions").keys().cloned().collect()
     }
 
     /// The state of an `input_required` result.

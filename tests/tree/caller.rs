@@ -38,21 +38,13 @@ fn options() -> Options {
             }
         })
         .connect_time(Duration::from_millis(100))
-        .protected_resource(&ProtectedResource::new(
-            "https://example.com/mcp",
-            "https://issuer.example.com",
-        ))
+        .protected_resource(&ProtectedResource::new("https://example.com/mcp", "https://issuer.example.com"))
         .allowed_origins(["https://app.example.com"])
 }
 
 async fn server() -> Server {
-    Server::start_with(
-        Suite::new("who", "1")
-            .tool("whoami", whoami)
-            .tool("slow", fixture::slow),
-        options(),
-    )
-    .await
+    Server::start_with(Suite::new("who", "1").tool("whoami", whoami).tool("slow", fixture::slow), options())
+        .await
 }
 
 fn as_caller(post: Post, token: &str) -> Post {
@@ -60,9 +52,7 @@ fn as_caller(post: Post, token: &str) -> Post {
 }
 
 fn challenge(response: &Response) -> &str {
-    response
-        .header("www-authenticate")
-        .unwrap_or_else(|| panic!("no challenge in {response:?}"))
+    response.header("www-authenticate").unwrap_or_else(|| panic!("no challenge in {response:?}"))
 }
 
 #[tokio::test]
@@ -73,24 +63,13 @@ async fn f10_each_refusal_has_its_status_and_its_challenge() {
 
     let none = server.send(whoami()).await;
     assert_eq!(none.status, 401);
-    assert_eq!(
-        challenge(&none),
-        format!("Bearer scope=\"who\", {url}"),
-        "no error without a token"
-    );
-    for (token, status) in [
-        ("garbage", 401),
-        ("expired", 401),
-        ("banned", 403),
-        ("hidden", 404),
-        ("down", 503),
-    ] {
+    assert_eq!(challenge(&none), format!("Bearer scope=\"who\", {url}"), "no error without a token");
+    for (token, status) in
+        [("garbage", 401), ("expired", 401), ("banned", 403), ("hidden", 404), ("down", 503)]
+    {
         let response = server.send(as_caller(whoami(), token)).await;
         assert_eq!(response.status, status, "{token}");
-        assert!(
-            response.answer()["error"]["code"].is_i64(),
-            "{token}: a JSON-RPC error"
-        );
+        assert!(response.answer()["error"]["code"].is_i64(), "{token}: a JSON-RPC error");
         if status == 401 {
             assert!(
                 challenge(&response).contains("error=\"invalid_token\""),
@@ -124,27 +103,11 @@ async fn a_refused_caller_starts_no_actor() {
     let mut client = server.client().await;
     for _ in 0..20 {
         assert_eq!(client.send(&call("whoami", json!({}))).await.status, 401);
-        assert_eq!(
-            client
-                .send(&notification("notifications/x", json!({})))
-                .await
-                .status,
-            401
-        );
+        assert_eq!(client.send(&notification("notifications/x", json!({}))).await.status, 401);
     }
-    assert_eq!(
-        client
-            .send(&as_caller(call("whoami", json!({})), "bob"))
-            .await
-            .text(),
-        "bob"
-    );
+    assert_eq!(client.send(&as_caller(call("whoami", json!({})), "bob")).await.text(), "bob");
     let first = exits.next().await.expect("an exit").expect("none was missed");
-    assert!(
-        first.label.starts_with("request tools/call whoami"),
-        "{}",
-        first.label
-    );
+    assert!(first.label.starts_with("request tools/call whoami"), "{}", first.label);
 }
 
 #[tokio::test]
@@ -165,78 +128,34 @@ async fn f7_f8_a_listed_origin_is_told_what_it_may_send_and_read() {
         .verb("OPTIONS")
         .header("Origin", origin)
         .header("Access-Control-Request-Method", "POST")
-        .header(
-            "Access-Control-Request-Headers",
-            "authorization,mcp-method,mcp-name,mcp-param-region",
-        );
+        .header("Access-Control-Request-Headers", "authorization,mcp-method,mcp-name,mcp-param-region");
     let response = server.send(preflight.clone()).await;
     assert_eq!(response.status, 204, "before any token is asked for");
     assert_eq!(response.header("access-control-allow-origin"), Some(origin));
-    assert!(
-        response
-            .header("access-control-allow-headers")
-            .unwrap()
-            .contains("mcp-param-region")
-    );
+    assert!(response.header("access-control-allow-headers").unwrap().contains("mcp-param-region"));
 
-    let refused = server
-        .send(call("whoami", json!({})).header("Origin", origin))
-        .await;
-    assert_eq!(
-        (refused.status, refused.header("access-control-allow-origin")),
-        (401, Some(origin))
-    );
-    assert!(
-        refused
-            .header("access-control-expose-headers")
-            .unwrap()
-            .contains("www-authenticate")
-    );
+    let refused = server.send(call("whoami", json!({})).header("Origin", origin)).await;
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(origin)));
+    assert!(refused.header("access-control-expose-headers").unwrap().contains("www-authenticate"));
 
-    let foreign = server
-        .send(preflight.header("Origin", "https://evil.example.com"))
-        .await;
-    assert_eq!(
-        (foreign.status, foreign.header("access-control-allow-origin")),
-        (403, None)
-    );
+    let foreign = server.send(preflight.header("Origin", "https://evil.example.com")).await;
+    assert_eq!((foreign.status, foreign.header("access-control-allow-origin")), (403, None));
 }
 
 #[tokio::test]
 async fn f9_the_metadata_document_needs_no_token_and_is_where_clients_look() {
     let server = server().await;
     let get = |path: &str| Post::raw("").verb("GET").path(path);
-    for path in [
-        "/.well-known/oauth-protected-resource/mcp",
-        "/.well-known/oauth-protected-resource",
-    ] {
+    for path in ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"] {
         let response = server.send(get(path)).await;
-        assert_eq!(
-            (response.status, response.header("access-control-allow-origin")),
-            (200, Some("*"))
-        );
+        assert_eq!((response.status, response.header("access-control-allow-origin")), (200, Some("*")));
         let document: serde_json::Value = serde_json::from_str(&response.body).unwrap();
         assert_eq!(document["resource"], "https://example.com/mcp");
-        assert_eq!(
-            document["authorization_servers"],
-            json!(["https://issuer.example.com"])
-        );
+        assert_eq!(document["authorization_servers"], json!(["https://issuer.example.com"]));
     }
-    assert_eq!(
-        server
-            .send(get("/.well-known/oauth-protected-resource/other"))
-            .await
-            .status,
-        404
-    );
+    assert_eq!(server.send(get("/.well-known/oauth-protected-resource/other")).await.status, 404);
     let plain = Server::start(fixture::suite()).await;
-    assert_eq!(
-        plain
-            .send(get("/.well-known/oauth-protected-resource"))
-            .await
-            .status,
-        404
-    );
+    assert_eq!(plain.send(get("/.well-known/oauth-protected-resource")).await.status, 404);
 }
 
 #[tokio::test]
@@ -258,24 +177,12 @@ async fn the_disconnect_hook_is_told_every_end_with_its_reason() {
     let mut client = server.client().await;
     client.write(&slow(60_000)).await;
     server.await_process("request ").await.kill();
-    let ends = eventually("three ends", || {
-        Some(ends.lock().unwrap().clone()).filter(|ends| ends.len() == 3)
-    })
-    .await;
+    let ends =
+        eventually("three ends", || Some(ends.lock().unwrap().clone()).filter(|ends| ends.len() == 3)).await;
     let reasons: Vec<_> = ends.iter().map(|end| end.reason.clone()).collect();
     let tagged = ExitReason::ShutdownWith;
-    assert_eq!(
-        reasons,
-        [
-            tagged(Tag::REPLY),
-            tagged(Tag::CLIENT_DISCONNECTED),
-            ExitReason::Killed
-        ]
-    );
-    assert!(
-        ends.iter()
-            .all(|end| end.method == "tools/call" && end.name.as_deref() == Some("slow"))
-    );
+    assert_eq!(reasons, [tagged(Tag::REPLY), tagged(Tag::CLIENT_DISCONNECTED), ExitReason::Killed]);
+    assert!(ends.iter().all(|end| end.method == "tools/call" && end.name.as_deref() == Some("slow")));
     assert!(ends.iter().all(|end| end.principal.id() == Some("alice")));
 }
 
@@ -315,25 +222,13 @@ async fn f12_a_stream_ends_with_the_token_that_opened_it() {
     let server = Server::start_with(Open, options).await;
     let mut client = server.client().await;
     client
-        .write(&request(
-            "subscriptions/listen",
-            json!({"notifications": {"toolsListChanged": true}}),
-        ))
+        .write(&request("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})))
         .await;
     client.read_head().await;
     let stream = server.await_process("request subscriptions/listen").await;
-    assert_eq!(
-        client.read_event().await.unwrap()["method"],
-        "notifications/subscriptions/acknowledged"
-    );
-    assert_eq!(
-        client.read_event().await.unwrap()["method"],
-        "notifications/cancelled"
-    );
-    assert_eq!(
-        client.read_event().await.unwrap()["result"]["resultType"],
-        "complete"
-    );
+    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/cancelled");
+    assert_eq!(client.read_event().await.unwrap()["result"]["resultType"], "complete");
     assert_eq!(client.read_event().await, None);
     assert_eq!(stream.join().await, ExitReason::ShutdownWith(Tag::EXPIRED));
     assert_eq!(server.mcp.notify_tools_changed(), 0);

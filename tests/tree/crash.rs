@@ -18,23 +18,12 @@ async fn a_panicking_tool_answers_32603_and_leaves_its_siblings_and_its_connecti
     let answer = boom.accept("application/json").await;
     assert_eq!((answer.status(), answer.code()), (200, -32603));
     assert_eq!(answer.response()["id"], "boom-1");
-    assert!(
-        !answer.to_string().contains("secret-marker"),
-        "nothing internal reaches a client: {answer}"
-    );
+    assert!(!answer.to_string().contains("secret-marker"), "nothing internal reaches a client: {answer}");
 
     let reason = server.await_exit("request tools/call boom").await;
-    let ExitReason::Crash(crash) = reason else {
-        panic!("{reason:?}")
-    };
+    let ExitReason::Crash(crash) = reason else { panic!("{reason:?}") };
     assert_eq!(crash.kind(), CrashKind::Panic);
-    assert_eq!(
-        client
-            .call_tool("echo", json!({"text": "still here"}))
-            .await
-            .text(),
-        "still here"
-    );
+    assert_eq!(client.call_tool("echo", json!({"text": "still here"})).await.text(), "still here");
     assert_eq!(client.idle_connections(), connections, "the same connection");
     assert_eq!(sibling.answer().await.text(), "worked for 200 ms");
 }
@@ -48,12 +37,7 @@ async fn a_panic_with_a_payload_that_is_no_text_is_answered_too() {
 #[tokio::test(start_paused = true)]
 async fn a_killed_request_still_answers_once() {
     let server = TestServer::start(fixture::suite()).await;
-    let call = server
-        .connect()
-        .await
-        .call_tool("slow", json!({"ms": 60_000}))
-        .start()
-        .await;
+    let call = server.connect().await.call_tool("slow", json!({"ms": 60_000})).start().await;
     let request = server.pid_of("request tools/call slow").await;
     request.kill();
     assert_eq!(call.answer().await.code(), -32603);

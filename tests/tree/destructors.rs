@@ -35,15 +35,9 @@ async fn a_destructor_that_panics_costs_its_own_request_alone() {
     leaving.write(&call("waits", json!({}))).await;
     let request = server.await_process("request tools/call waits").await;
     drop(leaving);
-    assert!(
-        !request.join().await.is_clean(),
-        "the panic is the reason, and nothing more"
-    );
+    assert!(!request.join().await.is_clean(), "the panic is the reason, and nothing more");
     assert_eq!(
-        client
-            .send(&call("echo", json!({"text": "same connection"})))
-            .await
-            .text(),
+        client.send(&call("echo", json!({"text": "same connection"}))).await.text(),
         "same connection"
     );
 }

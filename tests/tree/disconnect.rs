@@ -62,14 +62,8 @@ async fn leaves(streaming: bool, post: Post, reset: bool) {
     } else {
         drop(client);
     }
-    assert_eq!(
-        request.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
-    assert_eq!(
-        closes.recv().await.expect("handle_close ran"),
-        ["init", "request"]
-    );
+    assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+    assert_eq!(closes.recv().await.expect("handle_close ran"), ["init", "request"]);
     server.await_no_process("connection 1").await;
 }
 
@@ -130,9 +124,6 @@ async fn h9_what_must_not_be_cut_is_finished_and_nothing_after_it_runs() {
     crate::support::eventually("the exit request", || request.exit_requested()).await;
     assert!(request.is_alive(), "the exit waits for the shielded part");
     go.send(true).unwrap();
-    assert_eq!(
-        request.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     assert_eq!(*writes.0.lock().unwrap(), ["shielded"]);
 }

@@ -22,8 +22,7 @@ use crate::support::{Client, Post, call, fixture, request};
 type Body = Full<bytes::Bytes>;
 
 async fn whoami(_: NoArguments, call: Call) -> String {
-    call.peer()
-        .map_or_else(|| "nobody".to_owned(), |peer| peer.to_string())
+    call.peer().map_or_else(|| "nobody".to_owned(), |peer| peer.to_string())
 }
 
 async fn server() -> TestServer {
@@ -38,10 +37,8 @@ fn router(server: &TestServer) -> Router {
 }
 
 fn http(post: &Post) -> http::Request<Body> {
-    let mut request = http::Request::builder()
-        .method(post.verb.as_str())
-        .uri(&post.path)
-        .header("host", "localhost");
+    let mut request =
+        http::Request::builder().method(post.verb.as_str()).uri(&post.path).header("host", "localhost");
     for (name, value) in &post.headers {
         request = request.header(name, value);
     }
@@ -49,11 +46,7 @@ fn http(post: &Post) -> http::Request<Body> {
 }
 
 async fn send(router: &Router, post: &Post) -> http::Response<axum::body::Body> {
-    router
-        .clone()
-        .call(http(post))
-        .await
-        .expect("a router does not fail")
+    router.clone().call(http(post)).await.expect("a router does not fail")
 }
 
 async fn text(
@@ -79,10 +72,7 @@ async fn answer_text(
 async fn a_router_of_axum_serves_json_and_streams_beside_its_own_routes() {
     let server = server().await;
     let router = router(&server);
-    assert_eq!(
-        text(send(&router, &Post::raw("").verb("GET").path("/health")).await).await,
-        "well"
-    );
+    assert_eq!(text(send(&router, &Post::raw("").verb("GET").path("/health")).await).await, "well");
 
     let json = send(&router, &call("echo", json!({"text": "through axum"}))).await;
     assert_eq!(json.headers()["content-type"], "application/json");
@@ -104,12 +94,7 @@ async fn the_mount_is_served_with_and_without_a_slash_and_deep_inside_other_rout
         let post = call("echo", json!({"text": path})).path(path);
         assert_eq!(answer_text(send(&outer, &post).await).await, path);
     }
-    assert_eq!(
-        send(&outer, &call("echo", json!({})).path("/other"))
-            .await
-            .status(),
-        404
-    );
+    assert_eq!(send(&outer, &call("echo", json!({})).path("/other")).await.status(), 404);
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,14 +104,7 @@ async fn a_response_dropped_before_its_head_cancels_the_request() {
     let post = call("slow", json!({"ms": 60_000})).json_only();
     let sending = tokio::spawn(async move { send(&router, &post).await });
     let request = server.pid_of("request tools/call slow").await;
-    assert!(
-        request
-            .parent()
-            .expect("a parent")
-            .label()
-            .to_string()
-            .starts_with("shard ")
-    );
+    assert!(request.parent().expect("a parent").label().to_string().starts_with("shard "));
     sending.abort();
     let reason = server.await_exit("request tools/call slow").await;
     assert_eq!(reason.to_string(), "shutdown: client_disconnected");
@@ -149,12 +127,10 @@ async fn a_body_dropped_in_the_middle_cancels_the_request() {
 async fn the_peer_is_the_address_among_the_extensions() {
     let server = server().await;
     let peer: SocketAddr = "192.0.2.7:4711".parse().unwrap();
-    let known = router(&server).layer(map_request(
-        move |mut request: axum::extract::Request| async move {
-            request.extensions_mut().insert(peer);
-            request
-        },
-    ));
+    let known = router(&server).layer(map_request(move |mut request: axum::extract::Request| async move {
+        request.extensions_mut().insert(peer);
+        request
+    }));
     let post = call("whoami", json!({}));
     assert_eq!(answer_text(send(&known, &post).await).await, "192.0.2.7:4711");
     assert_eq!(answer_text(send(&router(&server), &post).await).await, "nobody");
@@ -173,9 +149,7 @@ async fn an_embedded_server_that_has_stopped_answers_503() {
 #[tokio::test]
 async fn axum_and_the_drain_end_together_and_a_running_call_finishes() {
     let server = server().await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a port");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let signal = tokio::sync::watch::Sender::new(false);
     let signalled = || {
@@ -190,18 +164,13 @@ async fn axum_and_the_drain_end_together_and_a_running_call_finishes() {
     let drained = tokio::spawn(async move { mcp.run_until(draining).await });
 
     let mut client = Client::connect(address).await;
-    client
-        .write(&call("slow", json!({"ms": 300})).progress(json!(1)))
-        .await;
+    client.write(&call("slow", json!({"ms": 300})).progress(json!(1))).await;
     server.pid_of("request tools/call slow").await;
     signal.send_replace(true);
     assert_eq!(client.read_response().await.text(), "worked for 300 ms");
     drained.await.unwrap().expect("an ordered end");
     serving.await.unwrap().expect("an ordered end");
-    assert!(
-        tokio::net::TcpStream::connect(address).await.is_err(),
-        "the port is closed"
-    );
+    assert!(tokio::net::TcpStream::connect(address).await.is_err(), "the port is closed");
 }
 
 /// One request over a transport that the server reads the other end of.
@@ -209,9 +178,8 @@ async fn answer_over<IO>(io: IO, post: &Post) -> String
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
-        .await
-        .expect("a handshake");
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(io)).await.expect("a handshake");
     tokio::spawn(connection);
     answer_text(sender.send_request(http(post)).await.expect("a response")).await
 }
@@ -221,16 +189,9 @@ async fn a_pipe_in_memory_is_a_connection() {
     let server = server().await;
     let (ours, theirs) = duplex(64);
     let peer = "198.51.100.1:1".parse().ok();
-    let pid = server
-        .mcp()
-        .serve(TokioIo::new(theirs), peer)
-        .await
-        .expect("served");
+    let pid = server.mcp().serve(TokioIo::new(theirs), peer).await.expect("served");
     assert_eq!(pid.label().to_string(), "connection 198.51.100.1:1");
-    assert_eq!(
-        answer_over(ours, &call("whoami", json!({}))).await,
-        "198.51.100.1:1"
-    );
+    assert_eq!(answer_over(ours, &call("whoami", json!({}))).await, "198.51.100.1:1");
     server.await_none("connection").await;
 }
 
@@ -238,11 +199,7 @@ async fn a_pipe_in_memory_is_a_connection() {
 async fn a_unix_socket_is_a_connection() {
     let server = server().await;
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-    server
-        .mcp()
-        .serve(TokioIo::new(theirs), None)
-        .await
-        .expect("served");
+    server.mcp().serve(TokioIo::new(theirs), None).await.expect("served");
     let post = call("slow", json!({"ms": 100})).progress(json!("p"));
     assert_eq!(answer_over(ours, &post).await, "worked for 100 ms");
     server.await_none("connection").await;
@@ -252,11 +209,7 @@ async fn a_unix_socket_is_a_connection() {
 async fn a_unix_socket_that_its_client_closes_cancels_the_request() {
     let server = server().await;
     let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-    server
-        .mcp()
-        .serve(TokioIo::new(theirs), None)
-        .await
-        .expect("served");
+    server.mcp().serve(TokioIo::new(theirs), None).await.expect("served");
     let post = call("slow", json!({"ms": 60_000}));
     tokio::io::AsyncWriteExt::write_all(&mut ours, &post.to_bytes("localhost"))
         .await
@@ -276,11 +229,7 @@ async fn tls_is_a_connection() {
     let (accepted, connected) = tokio::join!(acceptor.accept(theirs), connector.connect(name, ours));
     let accepted = accepted.expect("a handshake of the server");
     let connected = connected.expect("a handshake of the client");
-    server
-        .mcp()
-        .serve(TokioIo::new(accepted), None)
-        .await
-        .expect("served");
+    server.mcp().serve(TokioIo::new(accepted), None).await.expect("served");
     let post = call("echo", json!({"text": "in secret"}));
     assert_eq!(answer_over(connected, &post).await, "in secret");
     server.await_none("connection").await;
@@ -296,11 +245,6 @@ fn tls() -> (TlsAcceptor, TlsConnector) {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .expect("a configuration");
-    let client = ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    (
-        TlsAcceptor::from(Arc::new(server)),
-        TlsConnector::from(Arc::new(client)),
-    )
+    let client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    (TlsAcceptor::from(Arc::new(server)), TlsConnector::from(Arc::new(client)))
 }

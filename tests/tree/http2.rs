@@ -25,15 +25,10 @@ impl Http2 {
     /// A client whose streams may each be sent so many bytes before it opens the window.
     async fn with_window(server: &Server, window: u32) -> Self {
         let socket = TcpStream::connect(server.addr).await.unwrap();
-        let handshake = client::Builder::new()
-            .initial_window_size(window)
-            .handshake(socket);
+        let handshake = client::Builder::new().initial_window_size(window).handshake(socket);
         let (requests, connection) = handshake.await.unwrap();
         tokio::spawn(connection);
-        Self {
-            requests: requests.ready().await.unwrap(),
-            addr: server.addr,
-        }
+        Self { requests: requests.ready().await.unwrap(), addr: server.addr }
     }
 
     async fn start(&mut self, post: &Post) -> ResponseFuture {
@@ -66,13 +61,9 @@ async fn a_call_is_answered_over_http_2() {
     let server = Server::start(fixture::suite()).await;
     let mut client = Http2::connect(&server).await;
     let (status, answer) = client.send(&call("echo", json!({"text": "two"}))).await;
-    assert_eq!(
-        (status, &answer["result"]["content"][0]["text"]),
-        (200, &json!("two"))
-    );
-    let (status, answer) = client
-        .send(&call("echo", json!({"text": "two"})).header("Mcp-Method", "tools/list"))
-        .await;
+    assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!("two")));
+    let (status, answer) =
+        client.send(&call("echo", json!({"text": "two"})).header("Mcp-Method", "tools/list")).await;
     assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32020)));
 }
 
@@ -85,10 +76,7 @@ async fn a_reset_ends_one_request_only() {
     let going_on = client.start(&call("slow", json!({"ms": 300})).id("2")).await;
     let second = server.await_process("request tools/call slow #2").await;
     drop(cancelled);
-    assert_eq!(
-        first.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(first.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     assert_eq!(going_on.await.unwrap().status(), 200);
     assert_eq!(second.join().await, ExitReason::ShutdownWith(Tag::REPLY));
 }
@@ -99,23 +87,14 @@ async fn a_connection_that_goes_ends_all_its_requests() {
     let socket = TcpStream::connect(server.addr).await.unwrap();
     let (requests, connection) = client::handshake(socket).await.unwrap();
     let driver = tokio::spawn(connection);
-    let mut client = Http2 {
-        requests: requests.ready().await.unwrap(),
-        addr: server.addr,
-    };
+    let mut client = Http2 { requests: requests.ready().await.unwrap(), addr: server.addr };
     let _one = client.start(&call("slow", json!({"ms": 60_000})).id("1")).await;
     let _two = client.start(&call("slow", json!({"ms": 60_000})).id("2")).await;
     let first = server.await_process("request tools/call slow #1").await;
     let second = server.await_process("request tools/call slow #2").await;
     driver.abort();
-    assert_eq!(
-        first.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
-    assert_eq!(
-        second.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(first.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+    assert_eq!(second.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     server.await_no_process("connection 1").await;
 }
 
@@ -128,19 +107,14 @@ async fn a_window_kept_at_zero_stalls_one_stream_only() {
         Ok("never")
     }
     let suite = fixture::suite().tool("chatter", chatter);
-    let options = Options::new()
-        .write_stall(Duration::from_millis(300))
-        .outbox(8, 16 * 1024);
+    let options = Options::new().write_stall(Duration::from_millis(300)).outbox(8, 16 * 1024);
     let server = Server::start_with(suite, options).await;
     let mut client = Http2::with_window(&server, 1024).await;
     let stalled = client.start(&call("chatter", json!({})).progress(json!(1))).await;
     let stalled = stalled.await.unwrap();
     let request = server.await_process("request tools/call chatter").await;
     let (status, answer) = client.send(&call("echo", json!({"text": "beside"}))).await;
-    assert_eq!(
-        (status, &answer["result"]["content"][0]["text"]),
-        (200, &json!("beside"))
-    );
+    assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!("beside")));
     assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::STALLED));
     assert_eq!(client.send(&call("echo", json!({"text": "after"}))).await.0, 200);
     drop(stalled);
@@ -154,30 +128,22 @@ async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
         let Ok(mut requests) = client.requests.clone().ready().await else {
             break;
         };
-        let request = http::Request::post(format!("http://{}/mcp", server.addr))
-            .body(())
-            .unwrap();
+        let request = http::Request::post(format!("http://{}/mcp", server.addr)).body(()).unwrap();
         let Ok((response, mut body)) = requests.send_request(request, false) else {
             break;
         };
         body.send_reset(h2::Reason::CANCEL);
         drop(response);
     }
-    eventually("no request is left", || {
-        server.find("request ").is_none().then_some(())
-    })
-    .await;
+    eventually("no request is left", || server.find("request ").is_none().then_some(())).await;
     let mut other = Http2::connect(&server).await;
     assert_eq!(other.send(&call("echo", json!({"text": "alive"}))).await.0, 200);
 }
 
 #[tokio::test]
 async fn an_http_2_connection_without_requests_does_not_stay_for_ever() {
-    let server = Server::start_with(
-        fixture::suite(),
-        Options::new().head_time(Duration::from_millis(100)),
-    )
-    .await;
+    let server =
+        Server::start_with(fixture::suite(), Options::new().head_time(Duration::from_millis(100))).await;
     let client = Http2::connect(&server).await;
     server.await_process("connection 1").await;
     server.await_no_process("connection 1").await;

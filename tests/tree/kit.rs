@@ -24,19 +24,13 @@ async fn flood(_: NoArguments, call: Call) -> Result<String, ToolError> {
 async fn logs(_: NoArguments, call: Call) -> Result<String, ToolError> {
     call.log(LogLevel::Debug, "small").await?;
     call.log(LogLevel::Error, "great").await?;
-    Ok(format!(
-        "{:?}",
-        call.meta().client_capabilities.elicitation_form()
-    ))
+    Ok(format!("{:?}", call.meta().client_capabilities.elicitation_form()))
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_comes_in_order_and_before_the_answer() {
     let client = TestServer::start(fixture::suite()).await.connect().await;
-    let answer = client
-        .call_tool("slow", json!({"ms": 300}))
-        .progress_token("p")
-        .await;
+    let answer = client.call_tool("slow", json!({"ms": 300})).progress_token("p").await;
     assert!(answer.is_stream());
     let steps: Vec<_> = answer.progress().map(|step| step["progress"].clone()).collect();
     assert_eq!(steps, [0.0, 100.0, 200.0]);
@@ -46,10 +40,7 @@ async fn progress_comes_in_order_and_before_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn ten_minutes_of_work_take_no_time_and_keep_alives_are_not_events() {
-    let (client, began) = (
-        TestServer::start(fixture::suite()).await.connect().await,
-        Instant::now(),
-    );
+    let (client, began) = (TestServer::start(fixture::suite()).await.connect().await, Instant::now());
     let mut call = client.call_tool("slow", json!({"ms": 600_000})).start().await;
     assert_eq!(call.next_raw_event().await.as_deref(), Some(":"));
     let answer = call.next_event().await.expect("an answer");
@@ -73,10 +64,7 @@ async fn a_call_that_hangs_up_cancels_and_the_client_goes_on() {
     );
     server.await_none("connection").await;
     assert!(!connection.is_alive());
-    assert_eq!(
-        client.call_tool("echo", json!({"text": "here"})).await.text(),
-        "here"
-    );
+    assert_eq!(client.call_tool("echo", json!({"text": "here"})).await.text(), "here");
 }
 
 /// Accepts every subscription.
@@ -119,13 +107,7 @@ async fn n3_a_stream_is_acknowledged_told_and_torn_down_by_a_shutdown() {
         methods.push(event["method"].clone());
         server.mcp().notify_tools_changed();
     }
-    assert_eq!(
-        methods,
-        [
-            "notifications/subscriptions/acknowledged",
-            "notifications/tools/list_changed"
-        ]
-    );
+    assert_eq!(methods, ["notifications/subscriptions/acknowledged", "notifications/tools/list_changed"]);
     server.mcp().shutdown(Duration::from_secs(10)).await;
     let end = stream.answer().await;
     let last = end.notifications().last().expect("a farewell");
@@ -137,18 +119,10 @@ async fn n3_a_stream_is_acknowledged_told_and_torn_down_by_a_shutdown() {
 async fn requests_at_the_same_time_have_a_connection_each_which_is_kept() {
     let server = TestServer::start(fixture::suite()).await;
     let client = server.connect().await;
-    let [first] = &client.idle_connections()[..] else {
-        panic!("one connection: {client:?}")
-    };
+    let [first] = &client.idle_connections()[..] else { panic!("one connection: {client:?}") };
     let slow = client.call_tool("slow", json!({"ms": 100})).start().await;
     assert_eq!(slow.connection(), first);
-    assert_eq!(
-        client
-            .call_tool("echo", json!({"text": "meanwhile"}))
-            .await
-            .text(),
-        "meanwhile"
-    );
+    assert_eq!(client.call_tool("echo", json!({"text": "meanwhile"})).await.text(), "meanwhile");
     assert_eq!(slow.answer().await.text(), "worked for 100 ms");
     assert_eq!(client.idle_connections().len(), 2);
     server.await_tree(first, "connection").await;
@@ -159,19 +133,12 @@ async fn a_client_that_stops_reading_holds_its_handler_and_no_other() {
     let suite = fixture::suite().tool("flood", flood);
     let server = TestServer::start(suite).await;
     let client = server.connect().await;
-    let mut call = client
-        .call_tool("flood", json!({}))
-        .progress_token(1)
-        .start()
-        .await;
+    let mut call = client.call_tool("flood", json!({})).progress_token(1).start().await;
     call.next_event().await.expect("a first event");
     call.stall();
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert!(server.has("request tools/call flood"));
-    assert_eq!(
-        client.call_tool("echo", json!({"text": "free"})).await.text(),
-        "free"
-    );
+    assert_eq!(client.call_tool("echo", json!({"text": "free"})).await.text(), "free");
     call.resume();
     let answer = call.answer().await;
     assert_eq!((answer.progress().count(), answer.text()), (1000, "read"));
@@ -181,11 +148,7 @@ async fn a_client_that_stops_reading_holds_its_handler_and_no_other() {
 async fn a_client_that_reads_nothing_for_the_stall_time_is_given_up() {
     let server = TestServer::start(fixture::suite().tool("flood", flood)).await;
     let client = server.connect().await;
-    let mut call = client
-        .call_tool("flood", json!({}))
-        .progress_token(1)
-        .start()
-        .await;
+    let mut call = client.call_tool("flood", json!({})).progress_token(1).start().await;
     assert_eq!(call.status().await, 200);
     call.stall();
     let reason = server.await_exit("request tools/call flood").await;
@@ -196,25 +159,13 @@ async fn a_client_that_reads_nothing_for_the_stall_time_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_says_what_its_builder_was_told() {
-    let client = TestServer::start(fixture::suite().tool("logs", logs))
-        .await
-        .connect()
-        .await;
+    let client = TestServer::start(fixture::suite().tool("logs", logs)).await.connect().await;
     let silent = client.call_tool("logs", json!({})).await;
     assert_eq!((silent.logs().count(), silent.text()), (0, "false"));
-    let call = client
-        .call_tool("logs", json!({}))
-        .log_level(LogLevel::Error)
-        .id("seven");
+    let call = client.call_tool("logs", json!({})).log_level(LogLevel::Error).id("seven");
     let loud = call.client_capabilities(json!({"elicitation": {}})).await;
-    assert_eq!(
-        loud.logs().map(|log| log["data"].clone()).collect::<Vec<_>>(),
-        ["great"]
-    );
-    assert_eq!(
-        (loud.response()["id"].as_str(), loud.text()),
-        (Some("seven"), "true")
-    );
+    assert_eq!(loud.logs().map(|log| log["data"].clone()).collect::<Vec<_>>(), ["great"]);
+    assert_eq!((loud.response()["id"].as_str(), loud.text()), (Some("seven"), "true"));
     let whole = client.call_tool("logs", json!({})).log_level(LogLevel::Debug);
     assert!(!whole.accept("application/json").await.is_stream());
 }
@@ -230,25 +181,17 @@ async fn what_the_checks_refuse_is_refused() {
     assert_eq!(client.request("no/such", json!({})).await.code(), -32601);
     let unnamed = client.call_tool("grüße", json!({})).await;
     assert_ne!(unnamed.code(), -32020, "the name was encoded: {unnamed}");
-    assert_eq!(
-        client.notify("notifications/progress", json!({})).await.status(),
-        202
-    );
+    assert_eq!(client.notify("notifications/progress", json!({})).await.status(), 202);
 }
 
 #[tokio::test(start_paused = true)]
 async fn raw_bytes_go_out_and_come_in_as_they_are() {
     let server = TestServer::start(fixture::suite()).await;
     let mut raw = server.connect_raw().await;
-    raw.write_all(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .await
-        .unwrap();
+    raw.write_all(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
     raw.read_to_string(&mut answer).await.unwrap();
-    assert!(
-        answer.starts_with("HTTP/1.1 405 Method Not Allowed\r\n"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("HTTP/1.1 405 Method Not Allowed\r\n"), "{answer}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -280,17 +223,12 @@ async fn a_channel_without_a_server_records_what_is_sent_and_hands_on_what_comes
 
     channel.send_after(Duration::from_secs(3600), 7);
     assert_eq!(test.next_message().await, 7);
-    channel
-        .send_error(RpcError::method_not_found("tools/call"))
-        .unwrap();
+    channel.send_error(RpcError::method_not_found("tools/call")).unwrap();
     assert_eq!(test.answer().expect("an answer")["error"]["code"], -32601);
     assert!(channel.is_closed());
 
     let test = TestChannel::<()>::start("tools/call").await;
     test.hang_up();
     assert!(test.channel().send_progress(1.0, None, None).await.is_err());
-    assert_eq!(
-        test.channel().pid().join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
+    assert_eq!(test.channel().pid().join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
 }

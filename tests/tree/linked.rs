@@ -54,17 +54,12 @@ impl Actor for Application {
 #[tokio::test]
 async fn an_application_that_drains_in_its_post_stop_lets_calls_finish() {
     let (started, starts) = oneshot::channel();
-    let (application, ended) = Actor::spawn(None, Application { drains: true }, started)
-        .await
-        .unwrap();
+    let (application, ended) = Actor::spawn(None, Application { drains: true }, started).await.unwrap();
     let (mcp, addr) = starts.await.unwrap();
     let mut client = Client::connect(addr).await;
     client.write(&call("slow", json!({"ms": 200}))).await;
     eventually("the request runs", || {
-        mcp.tree()
-            .to_string()
-            .contains("request tools/call slow")
-            .then_some(())
+        mcp.tree().to_string().contains("request tools/call slow").then_some(())
     })
     .await;
     application.stop(None);
@@ -76,9 +71,7 @@ async fn an_application_that_drains_in_its_post_stop_lets_calls_finish() {
 #[tokio::test]
 async fn an_application_that_just_stops_kills_everything_and_the_port_closes() {
     let (started, starts) = oneshot::channel();
-    let (application, ended) = Actor::spawn(None, Application { drains: false }, started)
-        .await
-        .unwrap();
+    let (application, ended) = Actor::spawn(None, Application { drains: false }, started).await.unwrap();
     let (mcp, addr) = starts.await.unwrap();
     let mut client = Client::connect(addr).await;
     client.write(&call("slow", json!({"ms": 60_000}))).await;
@@ -93,9 +86,7 @@ async fn an_application_that_just_stops_kills_everything_and_the_port_closes() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), closed)
-        .await
-        .expect("the port closes");
+    tokio::time::timeout(Duration::from_secs(10), closed).await.expect("the port closes");
 }
 
 fn find_request(mcp: &McpSupervisor) -> Option<ractor_mcp::otp::Pid> {

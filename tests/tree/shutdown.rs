@@ -19,14 +19,8 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
 
     let mcp = server.mcp.clone();
     let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_secs(20)).await });
-    eventually("the acceptor ends", || {
-        server.find("acceptor").is_none().then_some(())
-    })
-    .await;
-    assert!(
-        tokio::net::TcpStream::connect(server.addr).await.is_err(),
-        "the port is closed"
-    );
+    eventually("the acceptor ends", || server.find("acceptor").is_none().then_some(())).await;
+    assert!(tokio::net::TcpStream::connect(server.addr).await.is_err(), "the port is closed");
     let refused = idle.send(&request("tools/list", json!({}))).await;
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
@@ -34,30 +28,17 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
 
     assert_eq!(busy.read_response().await.text(), "worked for 300 ms");
     let summary = stopping.await.unwrap();
-    assert_eq!(
-        (summary.running, summary.interrupted, summary.killed),
-        (1, 0, 0),
-        "{summary}"
-    );
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (1, 0, 0), "{summary}");
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_finish_in_time_is_interrupted_and_answers() {
     let server = TestServer::start(fixture::suite()).await;
-    let call = server
-        .connect()
-        .await
-        .call_tool("slow", json!({"ms": 60_000}))
-        .start()
-        .await;
+    let call = server.connect().await.call_tool("slow", json!({"ms": 60_000})).start().await;
     server.pid_of("request tools/call slow").await;
     let summary = server.mcp().shutdown(Duration::from_secs(10)).await;
-    assert_eq!(
-        (summary.running, summary.interrupted, summary.killed),
-        (1, 1, 0),
-        "{summary}"
-    );
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (1, 1, 0), "{summary}");
     assert_eq!(call.answer().await.code(), -32603);
     let reason = server.await_exit("request tools/call slow").await;
     assert_eq!(reason, ExitReason::Shutdown);
@@ -70,12 +51,7 @@ async fn what_does_not_let_itself_be_interrupted_is_killed() {
         call.uninterrupted(std::future::pending::<()>()).await;
     }
     let server = TestServer::start(Suite::new("s", "1").tool("stubborn", stubborn)).await;
-    let call = server
-        .connect()
-        .await
-        .call_tool("stubborn", json!({}))
-        .start()
-        .await;
+    let call = server.connect().await.call_tool("stubborn", json!({})).start().await;
     server.pid_of("request tools/call stubborn").await;
     let summary = server.mcp().shutdown(Duration::ZERO).await;
     assert_eq!((summary.interrupted, summary.killed), (1, 1), "{summary}");
@@ -88,15 +64,9 @@ async fn what_does_not_let_itself_be_interrupted_is_killed() {
 async fn a_second_shutdown_waits_for_the_first_and_returns_the_same() {
     let server = Server::start(fixture::suite()).await;
     let (one, two) = (server.mcp.clone(), server.mcp.clone());
-    let both = tokio::join!(
-        one.shutdown(Duration::from_secs(1)),
-        two.shutdown(Duration::from_secs(9))
-    );
+    let both = tokio::join!(one.shutdown(Duration::from_secs(1)), two.shutdown(Duration::from_secs(9)));
     assert_eq!(both.0, both.1);
-    assert!(matches!(
-        server.mcp.listen("127.0.0.1:0").await,
-        Err(ractor_mcp::Error::Stopped(_))
-    ));
+    assert!(matches!(server.mcp.listen("127.0.0.1:0").await, Err(ractor_mcp::Error::Stopped(_))));
 }
 
 #[tokio::test]

@@ -14,17 +14,11 @@ use crate::wire::{
 };
 
 fn icon() -> Icon {
-    Icon::new("https://example.com/icon.png")
-        .mime_type("image/png")
-        .size("48x48")
-        .theme(Theme::Dark)
+    Icon::new("https://example.com/icon.png").mime_type("image/png").size("48x48").theme(Theme::Dark)
 }
 
 fn annotations() -> Annotations {
-    Annotations::new()
-        .audience(Role::User)
-        .priority(0.5)
-        .last_modified("2026-07-28T00:00:00Z")
+    Annotations::new().audience(Role::User).priority(0.5).last_modified("2026-07-28T00:00:00Z")
 }
 
 fn contents() -> [Content; 6] {
@@ -61,56 +55,37 @@ fn disc_01_discover() {
         .completions()
         .logging()
         .extension("io.modelcontextprotocol/tasks", json!({}));
-    let result = DiscoverResult::new(all)
-        .instructions("Ask.")
-        .cache(CacheHints::public(Duration::from_secs(60)));
+    let result =
+        DiscoverResult::new(all).instructions("Ask.").cache(CacheHints::public(Duration::from_secs(60)));
     let written = check("DiscoverResult", result);
     assert_eq!(written["resultType"], "complete");
-    assert_eq!(
-        (&written["ttlMs"], &written["cacheScope"]),
-        (&json!(60_000), &json!("public"))
-    );
-    assert_eq!(
-        written["capabilities"]["resources"],
-        json!({ "listChanged": true, "subscribe": true })
-    );
+    assert_eq!((&written["ttlMs"], &written["cacheScope"]), (&json!(60_000), &json!("public")));
+    assert_eq!(written["capabilities"]["resources"], json!({ "listChanged": true, "subscribe": true }));
     let none = check("DiscoverResult", DiscoverResult::new(ServerCapabilities::new()));
     assert_eq!(none["capabilities"], json!({}));
 }
 
 #[test]
 fn tool_06_list_of_tools() {
-    let tool = Tool::new(
-        "add",
-        json!({ "type": "object", "properties": { "zeta": {}, "alpha": {} } }),
-    )
-    .title("Add")
-    .description("Adds.")
-    .output_schema(json!({ "type": "integer" }))
-    .annotations(
-        ToolAnnotations::new()
-            .title("Add")
-            .read_only_hint(true)
-            .destructive_hint(false)
-            .idempotent_hint(true)
-            .open_world_hint(false),
-    )
-    .icon(icon());
-    let written = check(
-        "ListToolsResult",
-        ListToolsResult::new(vec![tool]).next_cursor("2"),
-    );
+    let tool = Tool::new("add", json!({ "type": "object", "properties": { "zeta": {}, "alpha": {} } }))
+        .title("Add")
+        .description("Adds.")
+        .output_schema(json!({ "type": "integer" }))
+        .annotations(
+            ToolAnnotations::new()
+                .title("Add")
+                .read_only_hint(true)
+                .destructive_hint(false)
+                .idempotent_hint(true)
+                .open_world_hint(false),
+        )
+        .icon(icon());
+    let written = check("ListToolsResult", ListToolsResult::new(vec![tool]).next_cursor("2"));
     // As the developer wrote it (JSCH-13).
-    let properties: Vec<_> = written["tools"][0]["inputSchema"]["properties"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .collect();
+    let properties: Vec<_> =
+        written["tools"][0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
     assert_eq!(properties, ["zeta", "alpha"]);
-    check(
-        "ListToolsResult",
-        ListToolsResult::new(vec![Tool::new("bare", json!({ "type": "object" }))]),
-    );
+    check("ListToolsResult", ListToolsResult::new(vec![Tool::new("bare", json!({ "type": "object" }))]));
 }
 
 #[test]
@@ -118,10 +93,7 @@ fn tool_14_and_21_call() {
     let written = check("CallToolResult", CallToolResult::new(contents().to_vec()));
     assert!(written.get("isError").is_none());
     check("CallToolResult", CallToolResult::new(vec![]));
-    assert_eq!(
-        check("CallToolResult", CallToolResult::error("no"))["isError"],
-        true
-    );
+    assert_eq!(check("CallToolResult", CallToolResult::error("no"))["isError"], true);
     for content in &contents() {
         assert_valid("ContentBlock", content);
     }
@@ -145,15 +117,9 @@ fn res_05_lists_of_resources() {
         .size(3_u64)
         .annotations(annotations())
         .icon(icon());
-    check(
-        "ListResourcesResult",
-        ListResourcesResult::new(vec![resource, Resource::new("x:y", "y")]),
-    );
+    check("ListResourcesResult", ListResourcesResult::new(vec![resource, Resource::new("x:y", "y")]));
     let template = ResourceTemplate::new("file:///{path}", "files");
-    check(
-        "ListResourceTemplatesResult",
-        ListResourceTemplatesResult::new(vec![template]).next_cursor(""),
-    );
+    check("ListResourceTemplatesResult", ListResourceTemplatesResult::new(vec![template]).next_cursor(""));
 }
 
 #[test]
@@ -162,10 +128,7 @@ fn res_06_read() {
     let blob = ResourceContents::blob("file:///b", [0, 255]);
     let written = check("ReadResourceResult", ReadResourceResult::new(vec![text, blob]));
     assert_eq!(written["contents"][1]["blob"], "AP8=");
-    assert_eq!(
-        (&written["ttlMs"], &written["cacheScope"]),
-        (&json!(0), &json!("private"))
-    );
+    assert_eq!((&written["ttlMs"], &written["cacheScope"]), (&json!(0), &json!("private")));
 }
 
 #[test]
@@ -175,10 +138,7 @@ fn prm_12_prompts() {
         .description("d")
         .argument(PromptArgument::required("a").title("A").description("d"))
         .argument(PromptArgument::optional("b"));
-    check(
-        "ListPromptsResult",
-        ListPromptsResult::new(vec![prompt, Prompt::new("q")]),
-    );
+    check("ListPromptsResult", ListPromptsResult::new(vec![prompt, Prompt::new("q")]));
     let mut messages: Vec<_> = contents().into_iter().map(PromptMessage::user).collect();
     messages.push(PromptMessage::assistant("yes"));
     check("GetPromptResult", GetPromptResult::new(messages).description("d"));
@@ -186,10 +146,7 @@ fn prm_12_prompts() {
 
 #[test]
 fn cmp_03_completion() {
-    let written = check(
-        "CompleteResult",
-        CompleteResult::new((0..120).map(|n| n.to_string())),
-    );
+    let written = check("CompleteResult", CompleteResult::new((0..120).map(|n| n.to_string())));
     assert_eq!(written["completion"]["values"].as_array().unwrap().len(), 100);
     assert_eq!(
         (&written["completion"]["total"], &written["completion"]["hasMore"]),
@@ -209,12 +166,10 @@ fn sub_14_listen() {
 fn mrtr_06_questions() {
     let schema =
         json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
-    let sampling = CreateMessageRequest::new(
-        vec![SamplingMessage::user("Hi"), SamplingMessage::assistant("Yes?")],
-        100,
-    )
-    .system_prompt("Be short.")
-    .temperature(0.5);
+    let sampling =
+        CreateMessageRequest::new(vec![SamplingMessage::user("Hi"), SamplingMessage::assistant("Yes?")], 100)
+            .system_prompt("Be short.")
+            .temperature(0.5);
     let questions = [
         InputRequest::form("Who are you?", schema),
         InputRequest::url("Sign in", "https://example.com/x"),
@@ -234,10 +189,7 @@ fn mrtr_06_questions() {
 
 #[test]
 fn mrtr_04_state_alone() {
-    check(
-        "InputRequiredResult",
-        InputRequiredResult::new().request_state("s"),
-    );
+    check("InputRequiredResult", InputRequiredResult::new().request_state("s"));
 }
 
 #[test]

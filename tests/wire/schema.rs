@@ -16,20 +16,12 @@ static VALIDATORS: LazyLock<Mutex<HashMap<String, Validator>>> = LazyLock::new(M
 /// What a definition of the schema finds wrong with a value.
 pub(crate) fn faults(definition: &str, value: &Value) -> Vec<String> {
     let mut validators = VALIDATORS.lock().unwrap();
-    let validator = validators
-        .entry(definition.to_owned())
-        .or_insert_with(|| validator(definition));
-    validator
-        .iter_errors(value)
-        .map(|fault| format!("{}: {fault}", fault.instance_path()))
-        .collect()
+    let validator = validators.entry(definition.to_owned()).or_insert_with(|| validator(definition));
+    validator.iter_errors(value).map(|fault| format!("{}: {fault}", fault.instance_path())).collect()
 }
 
 fn validator(definition: &str) -> Validator {
-    assert!(
-        SCHEMA["$defs"].get(definition).is_some(),
-        "the schema has no {definition}"
-    );
+    assert!(SCHEMA["$defs"].get(definition).is_some(), "the schema has no {definition}");
     let schema = json!({
         "$schema": SCHEMA["$schema"],
         "$ref": format!("#/$defs/{definition}"),
@@ -51,24 +43,14 @@ pub(crate) fn assert_valid_json(definition: &str, written: &[u8]) -> Value {
     let text = std::str::from_utf8(written).unwrap();
     assert!(!text.contains('\n'), "{text}");
     let value: Value = serde_json::from_str(text).unwrap();
-    assert_eq!(
-        faults(definition, &value),
-        Vec::<String>::new(),
-        "{definition}: {text}"
-    );
+    assert_eq!(faults(definition, &value), Vec::<String>::new(), "{definition}: {text}");
     value
 }
 
 #[test]
 fn the_schema_refuses_what_it_should() {
     assert!(!faults("CallToolResult", &json!({ "content": [] })).is_empty());
-    assert!(
-        !faults(
-            "ListToolsResult",
-            &json!({ "resultType": "complete", "tools": [{}] })
-        )
-        .is_empty()
-    );
+    assert!(!faults("ListToolsResult", &json!({ "resultType": "complete", "tools": [{}] })).is_empty());
     assert!(!faults("RequestId", &json!(null)).is_empty());
     assert!(faults("RequestId", &json!(7)).is_empty());
 }

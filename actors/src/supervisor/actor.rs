@@ -37,10 +37,7 @@ pub(super) struct SupervisorActor {
 
 impl SupervisorActor {
     pub(super) fn new(pid: Pid, options: SupervisorOptions) -> Self {
-        Self {
-            team: Mutex::new(Some(Team::new(pid.clone(), options))),
-            finish: Finish(pid),
-        }
+        Self { team: Mutex::new(Some(Team::new(pid.clone(), options))), finish: Finish(pid) }
     }
 
     fn pid(&self) -> &Pid {
@@ -99,10 +96,7 @@ impl Actor for SupervisorActor {
     ) -> Result<(), ActorProcessingErr> {
         self.pid().block().attach(myself.get_cell());
         if let Err(error) = self.start_all(specs).await {
-            let reason = self
-                .pid()
-                .exit_requested()
-                .unwrap_or_else(|| Crash::init(&error).into());
+            let reason = self.pid().exit_requested().unwrap_or_else(|| Crash::init(&error).into());
             self.pid().finish(reason);
             return Err(Box::new(error));
         }
@@ -167,10 +161,6 @@ impl Actor for SupervisorActor {
         drop(team);
         let reason = self.pid().exit_requested().unwrap_or(ExitReason::Shutdown);
         self.pid().finish(reason.clone());
-        if reason.is_clean() {
-            Ok(())
-        } else {
-            Err(Box::new(reason))
-        }
+        if reason.is_clean() { Ok(()) } else { Err(Box::new(reason)) }
     }
 }

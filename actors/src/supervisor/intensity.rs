@@ -17,10 +17,7 @@ pub struct Intensity {
 
 impl Default for Intensity {
     fn default() -> Self {
-        Self {
-            restarts: 3,
-            period: Duration::from_secs(5),
-        }
+        Self { restarts: 3, period: Duration::from_secs(5) }
     }
 }
 
@@ -38,10 +35,7 @@ pub(super) struct Restarts {
 
 impl Restarts {
     pub(super) fn new(limit: Intensity) -> Self {
-        Self {
-            limit,
-            recent: VecDeque::new(),
-        }
+        Self { limit, recent: VecDeque::new() }
     }
 
     pub(super) fn limit(&self) -> Intensity {
@@ -50,8 +44,7 @@ impl Restarts {
 
     /// Notes a restart at `now`; whether it is still borne.
     pub(super) fn admit(&mut self, now: Instant) -> bool {
-        self.recent
-            .retain(|restart| now.duration_since(*restart) <= self.limit.period);
+        self.recent.retain(|restart| now.duration_since(*restart) <= self.limit.period);
         self.recent.push_back(now);
         self.recent.len() <= self.limit.restarts
     }
@@ -74,10 +67,7 @@ mod tests {
 
     #[test]
     fn no_restarts_at_all() {
-        let none = Intensity {
-            restarts: 0,
-            period: Duration::from_secs(1),
-        };
+        let none = Intensity { restarts: 0, period: Duration::from_secs(1) };
         assert!(!Restarts::new(none).admit(Instant::now()));
     }
 }

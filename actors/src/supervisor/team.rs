@@ -40,12 +40,7 @@ pub(super) struct Retry {
 impl Team {
     pub(super) fn new(supervisor: Pid, options: SupervisorOptions) -> Self {
         let restarts = Restarts::new(options.intensity);
-        Self {
-            supervisor,
-            strategy: options.strategy,
-            restarts,
-            slots: Vec::new(),
-        }
+        Self { supervisor, strategy: options.strategy, restarts, slots: Vec::new() }
     }
 
     /// Starts a child behind those there are.
@@ -54,12 +49,7 @@ impl Team {
             return Err(StartError::AlreadyStarted(spec.id.to_string()));
         }
         let pid = start(&self.supervisor, &spec).await?;
-        self.slots.push(Slot {
-            key: next_id(),
-            spec,
-            pid: Some(pid.clone()),
-            restarts: 0,
-        });
+        self.slots.push(Slot { key: next_id(), spec, pid: Some(pid.clone()), restarts: 0 });
         Ok(pid)
     }
 
@@ -95,10 +85,7 @@ impl Team {
 
     /// Tries a failed restart again, if the child is still wanted and still down.
     pub(super) async fn retry(&mut self, retry: Retry) -> Option<Retry> {
-        let index = self
-            .slots
-            .iter()
-            .position(|slot| slot.key == retry.key && slot.pid.is_none())?;
+        let index = self.slots.iter().position(|slot| slot.key == retry.key && slot.pid.is_none())?;
         self.restart(index, retry.reason).await
     }
 
@@ -150,20 +137,13 @@ impl Team {
                 slot.pid = Some(pid);
                 Ok(())
             }
-            Err(error) => Err(Retry {
-                key,
-                reason: Crash::init(error).into(),
-            }),
+            Err(error) => Err(Retry { key, reason: Crash::init(error).into() }),
         }
     }
 
     fn give_up(&self, index: usize, reason: &ExitReason) {
         let limit = self.restarts.limit();
-        let child = self
-            .slots
-            .get(index)
-            .map(|slot| slot.spec.id.to_string())
-            .unwrap_or_default();
+        let child = self.slots.get(index).map(|slot| slot.spec.id.to_string()).unwrap_or_default();
         let crash = Crash::error(format!("restart intensity {limit} exceeded by {child}: {reason}"));
         self.supervisor.exit(crash.into());
     }

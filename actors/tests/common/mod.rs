@@ -22,8 +22,7 @@ impl Book {
     /// The next line; a test that waits in vain fails.
     pub async fn next(&mut self) -> String {
         let line = timeout(Duration::from_secs(30), self.0.recv()).await;
-        line.expect("nothing more is written")
-            .expect("nobody writes any more")
+        line.expect("nothing more is written").expect("nobody writes any more")
     }
 
     pub async fn expect(&mut self, lines: &[&str]) {
@@ -121,12 +120,7 @@ pub struct Probe {
 
 impl Probe {
     pub fn new(name: &'static str, log: &Log) -> Self {
-        Self {
-            diary: Diary(name, log.clone()),
-            init: Way::Well,
-            terminate: Way::Well,
-            bomb: None,
-        }
+        Self { diary: Diary(name, log.clone()), init: Way::Well, terminate: Way::Well, bomb: None }
     }
 
     fn write(&self, what: &str) {

@@ -11,9 +11,7 @@ use tokio::time::Instant;
 use crate::common::{Do, Log, Probe, Way, book};
 
 async fn start(probe: Probe) -> Child<Do> {
-    spawn(Parent::none(), "probe", probe, SpawnOptions::default())
-        .await
-        .unwrap()
+    spawn(Parent::none(), "probe", probe, SpawnOptions::default()).await.unwrap()
 }
 
 async fn busy(log: &Log, book: &mut crate::common::Book, with: Do) -> Child<Do> {
@@ -41,15 +39,8 @@ async fn an_exit_request_interrupts_the_callback_and_terminate_has_the_state() {
     book.expect(&["p hangs"]).await;
     child.pid.exit(Tag::CLIENT_DISCONNECTED.into());
     child.pid.exit(ExitReason::Normal);
-    assert_eq!(
-        child.pid.join().await,
-        ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
-    );
-    let wanted = [
-        "interrupted",
-        "p terminate shutdown: client_disconnected",
-        "p dropped",
-    ];
+    assert_eq!(child.pid.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+    let wanted = ["interrupted", "p terminate shutdown: client_disconnected", "p dropped"];
     assert_eq!(book.rest(), wanted);
 }
 
@@ -77,11 +68,7 @@ async fn an_exit_requested_before_the_next_callback_wins_over_queued_messages() 
 #[tokio::test(start_paused = true)]
 async fn an_exit_during_init_drops_it_and_terminate_does_not_run() {
     let (log, mut book) = book();
-    let child = start(Probe {
-        init: Way::Hang,
-        ..Probe::new("p", &log)
-    })
-    .await;
+    let child = start(Probe { init: Way::Hang, ..Probe::new("p", &log) }).await;
     book.expect(&["p init"]).await;
     child.pid.exit(ExitReason::Shutdown);
     assert_eq!(child.pid.join().await, ExitReason::Shutdown);
@@ -130,11 +117,7 @@ async fn a_process_killed_before_it_ran_is_dropped_and_has_a_reason() {
 #[tokio::test(start_paused = true)]
 async fn a_kill_during_terminate_cuts_it() {
     let (log, mut book) = book();
-    let child = start(Probe {
-        terminate: Way::Hang,
-        ..Probe::new("p", &log)
-    })
-    .await;
+    let child = start(Probe { terminate: Way::Hang, ..Probe::new("p", &log) }).await;
     child.pid.started().await.unwrap();
     child.pid.exit(ExitReason::Shutdown);
     book.expect(&["p init", "p terminate shutdown"]).await;
@@ -231,14 +214,8 @@ async fn a_shield_in_another_task_holds_the_exit_off_too() {
 #[tokio::test(start_paused = true)]
 async fn terminate_has_a_time_limit() {
     let (log, _book) = book();
-    let options = SpawnOptions {
-        terminate_within: Duration::from_secs(7),
-        ..Default::default()
-    };
-    let probe = Probe {
-        terminate: Way::Hang,
-        ..Probe::new("p", &log)
-    };
+    let options = SpawnOptions { terminate_within: Duration::from_secs(7), ..Default::default() };
+    let probe = Probe { terminate: Way::Hang, ..Probe::new("p", &log) };
     let child = spawn(Parent::none(), "probe", probe, options).await.unwrap();
     child.pid.started().await.unwrap();
     let begin = Instant::now();
@@ -253,48 +230,28 @@ async fn shutdown_asks_waits_and_kills() {
     let quick = start(Probe::new("quick", &log)).await;
     quick.pid.started().await.unwrap();
     let after = Shutdown::After(Duration::from_secs(1));
-    assert_eq!(
-        quick.pid.shutdown(after).await,
-        Ended::Exited(ExitReason::Shutdown)
-    );
-    book.expect(&["quick init", "quick terminate shutdown", "quick dropped"])
-        .await;
+    assert_eq!(quick.pid.shutdown(after).await, Ended::Exited(ExitReason::Shutdown));
+    book.expect(&["quick init", "quick terminate shutdown", "quick dropped"]).await;
 
-    let slow = start(Probe {
-        terminate: Way::Hang,
-        ..Probe::new("slow", &log)
-    })
-    .await;
+    let slow = start(Probe { terminate: Way::Hang, ..Probe::new("slow", &log) }).await;
     slow.pid.started().await.unwrap();
     let begin = Instant::now();
     assert_eq!(slow.pid.shutdown(after).await, Ended::Exited(ExitReason::Killed));
     assert_eq!(begin.elapsed().as_secs(), 1);
-    book.expect(&["slow init", "slow terminate shutdown", "slow dropped"])
-        .await;
+    book.expect(&["slow init", "slow terminate shutdown", "slow dropped"]).await;
 
     let brutal = start(Probe::new("brutal", &log)).await;
     brutal.pid.started().await.unwrap();
-    assert_eq!(
-        brutal.pid.shutdown(Shutdown::BrutalKill).await,
-        Ended::Exited(ExitReason::Killed)
-    );
+    assert_eq!(brutal.pid.shutdown(Shutdown::BrutalKill).await, Ended::Exited(ExitReason::Killed));
     book.expect(&["brutal init", "brutal dropped"]).await;
-    assert_eq!(
-        brutal.pid.shutdown(Shutdown::Infinity).await,
-        Ended::Exited(ExitReason::Killed)
-    );
+    assert_eq!(brutal.pid.shutdown(Shutdown::Infinity).await, Ended::Exited(ExitReason::Killed));
 }
 
 #[tokio::test(start_paused = true)]
 async fn join_resolves_when_the_process_is_out_of_its_parents_list() {
     let (log, mut book) = book();
-    let parent = DynamicSupervisor::start(Parent::none(), "parent", DynamicOptions::default())
-        .await
-        .unwrap();
-    let child = parent
-        .start_child("p", Probe::new("p", &log), SpawnOptions::default())
-        .await
-        .unwrap();
+    let parent = DynamicSupervisor::start(Parent::none(), "parent", DynamicOptions::default()).await.unwrap();
+    let child = parent.start_child("p", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
     assert_eq!(parent.pid().children(), std::slice::from_ref(&child.pid));
     assert_eq!(child.pid.parent().as_ref(), Some(parent.pid()));
     child.address.send(Do::Stop(ExitReason::Normal)).await.unwrap();
@@ -306,10 +263,7 @@ async fn join_resolves_when_the_process_is_out_of_its_parents_list() {
 #[test]
 fn the_end_of_the_runtime_is_a_kill() {
     let (log, mut book) = book();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let child = runtime.block_on(start(Probe::new("p", &log)));
     runtime.block_on(child.pid.started()).unwrap();
     drop(runtime);

@@ -9,13 +9,8 @@ use crate::common::{Book, Do, Log, Probe, book};
 
 /// A process with a mailbox of two places that waits for a signal.
 async fn held_up(log: &Log, book: &mut Book) -> (Child<Do>, oneshot::Sender<()>) {
-    let options = SpawnOptions {
-        mailbox: 2,
-        ..SpawnOptions::default()
-    };
-    let child = spawn(Parent::none(), "probe", Probe::new("p", log), options)
-        .await
-        .unwrap();
+    let options = SpawnOptions { mailbox: 2, ..SpawnOptions::default() };
+    let child = spawn(Parent::none(), "probe", Probe::new("p", log), options).await.unwrap();
     let (release, wait) = oneshot::channel();
     child.address.send(Do::Wait(wait)).await.unwrap();
     book.expect(&["p init", "p waits"]).await;
@@ -34,10 +29,7 @@ async fn a_full_mailbox_refuses_or_makes_wait_in_order() {
     child.address.send(Do::Note("two")).await.unwrap();
     assert_eq!(length(child.address.queue()), (2, 2));
     assert_eq!(length(child.pid.queue().unwrap()), (2, 2));
-    assert!(matches!(
-        child.address.try_send(Do::Note("no")),
-        Err(TrySendError::Full(Do::Note("no")))
-    ));
+    assert!(matches!(child.address.try_send(Do::Note("no")), Err(TrySendError::Full(Do::Note("no")))));
     let address = child.address.clone();
     let waiting = tokio::spawn(async move { address.send(Do::Note("three")).await });
     tokio::task::yield_now().await;
@@ -51,17 +43,10 @@ async fn a_full_mailbox_refuses_or_makes_wait_in_order() {
 #[tokio::test(start_paused = true)]
 async fn results_timers_and_downs_are_exempt_from_the_bound() {
     let (log, mut book) = book();
-    let options = SpawnOptions {
-        mailbox: 1,
-        ..SpawnOptions::default()
-    };
-    let child = spawn(Parent::none(), "probe", Probe::new("p", &log), options)
-        .await
-        .unwrap();
+    let options = SpawnOptions { mailbox: 1, ..SpawnOptions::default() };
+    let child = spawn(Parent::none(), "probe", Probe::new("p", &log), options).await.unwrap();
     let (release, wait) = oneshot::channel();
-    let dead = spawn(Parent::none(), "dead", Probe::new("dead", &log), options)
-        .await
-        .unwrap();
+    let dead = spawn(Parent::none(), "dead", Probe::new("dead", &log), options).await.unwrap();
     dead.pid.kill();
     dead.pid.join().await;
     let work = move |me: &ractor_otp::Me<Do>| {
@@ -74,10 +59,7 @@ async fn results_timers_and_downs_are_exempt_from_the_bound() {
     child.address.send(Do::Wait(wait)).await.unwrap();
     book.expect(&["p init", "dead dropped"]).await;
     child.address.send(Do::Note("user")).await.unwrap();
-    assert!(matches!(
-        child.address.try_send(Do::Note("no")),
-        Err(TrySendError::Full(_))
-    ));
+    assert!(matches!(child.address.try_send(Do::Note("no")), Err(TrySendError::Full(_))));
     release.send(()).unwrap();
     let mut lines = Vec::new();
     for _ in 0..5 {
@@ -98,20 +80,11 @@ async fn a_dead_process_gives_messages_back_and_wakes_who_waits_for_room() {
     tokio::task::yield_now().await;
     assert!(!child.address.is_closed());
     child.pid.exit(ExitReason::Shutdown);
-    assert!(matches!(
-        waiting.await.unwrap(),
-        Err(SendError(Do::Note("three")))
-    ));
+    assert!(matches!(waiting.await.unwrap(), Err(SendError(Do::Note("three")))));
     child.pid.join().await;
     assert!(child.address.is_closed());
-    assert!(matches!(
-        child.address.send(Do::Note("four")).await,
-        Err(SendError(Do::Note("four")))
-    ));
-    assert!(matches!(
-        child.address.try_send(Do::Note("five")),
-        Err(TrySendError::Closed(Do::Note("five")))
-    ));
+    assert!(matches!(child.address.send(Do::Note("four")).await, Err(SendError(Do::Note("four")))));
+    assert!(matches!(child.address.try_send(Do::Note("five")), Err(TrySendError::Closed(Do::Note("five")))));
     assert_eq!(length(child.address.queue()), (0, 2));
     book.expect(&["p terminate shutdown", "p dropped"]).await;
     assert_eq!(book.rest(), [""; 0]);

@@ -1,10 +1,5 @@
 //! The life of one process: what ractor gives, which a new version of it must not change, and what we make of it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]

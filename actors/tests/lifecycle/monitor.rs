@@ -50,25 +50,12 @@ impl Process for Watcher {
 }
 
 async fn target(log: &Log) -> Child<Do> {
-    spawn(
-        Parent::none(),
-        "target",
-        Probe::new("t", log),
-        SpawnOptions::default(),
-    )
-    .await
-    .unwrap()
+    spawn(Parent::none(), "target", Probe::new("t", log), SpawnOptions::default()).await.unwrap()
 }
 
 async fn watcher(target: &Pid, log: &Log) -> Child<Seen> {
-    let process = Watcher {
-        target: target.clone(),
-        log: log.clone(),
-        monitor: None,
-    };
-    let child = spawn(Parent::none(), "watcher", process, SpawnOptions::default())
-        .await
-        .unwrap();
+    let process = Watcher { target: target.clone(), log: log.clone(), monitor: None };
+    let child = spawn(Parent::none(), "watcher", process, SpawnOptions::default()).await.unwrap();
     child.pid.started().await.unwrap();
     child
 }
@@ -89,15 +76,10 @@ async fn a_down_never_overtakes_the_last_message() {
     let watcher = watcher(&target.pid, &log).await;
     let (release, wait) = oneshot::channel();
     watcher.address.send(Seen::Wait(wait)).await.unwrap();
-    target
-        .address
-        .send(last_word(watcher.address.clone()))
-        .await
-        .unwrap();
+    target.address.send(last_word(watcher.address.clone())).await.unwrap();
     target.pid.join().await;
     release.send(()).unwrap();
-    book.expect(&["the last word", "down target: shutdown: reply"])
-        .await;
+    book.expect(&["the last word", "down target: shutdown: reply"]).await;
 }
 
 #[tokio::test(start_paused = true)]

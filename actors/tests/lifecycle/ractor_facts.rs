@@ -45,19 +45,13 @@ impl Raw {
 
     fn with_post_stop(log: &Log) -> (Self, oneshot::Sender<()>) {
         let (go, wait) = oneshot::channel();
-        let raw = Self {
-            post_stop: Mutex::new(Some(wait)),
-            ..Self::new(log)
-        };
+        let raw = Self { post_stop: Mutex::new(Some(wait)), ..Self::new(log) };
         (raw, go)
     }
 
     fn with_post_start(log: &Log) -> (Self, oneshot::Sender<Result<(), ExitReason>>) {
         let (go, wait) = oneshot::channel();
-        let raw = Self {
-            post_start: Mutex::new(Some(wait)),
-            ..Self::new(log)
-        };
+        let raw = Self { post_start: Mutex::new(Some(wait)), ..Self::new(log) };
         (raw, go)
     }
 
@@ -173,23 +167,11 @@ async fn the_supervisor_is_told_every_end_with_these_reasons() {
     type End = fn(&ActorRef<Tell>);
     let ends: [(End, &str); 6] = [
         (|child| child.stop(None), "terminated None, state: true"),
-        (
-            |child| child.stop(Some("shutdown".into())),
-            "terminated Some(\"shutdown\"), state: true",
-        ),
-        (
-            |child| drop(child.drain()),
-            "terminated Some(\"Drained\"), state: true",
-        ),
+        (|child| child.stop(Some("shutdown".into())), "terminated Some(\"shutdown\"), state: true"),
+        (|child| drop(child.drain()), "terminated Some(\"Drained\"), state: true"),
         (|child| child.kill(), "terminated Some(\"killed\"), state: true"),
-        (
-            |child| child.send_message(Tell::Fail).unwrap(),
-            "failed killed, typed: true",
-        ),
-        (
-            |child| child.send_message(Tell::Panic).unwrap(),
-            "failed raw panic, typed: false",
-        ),
+        (|child| child.send_message(Tell::Fail).unwrap(), "failed killed, typed: true"),
+        (|child| child.send_message(Tell::Panic).unwrap(), "failed raw panic, typed: false"),
     ];
     for (end, event) in ends {
         let (_parent, mut parent_book, child, _) = family().await;
@@ -206,9 +188,7 @@ async fn an_aborted_task_is_reported_as_cancelled_and_the_actor_value_is_dropped
     child_book.expect(&["sent in pre_start"]).await;
     parent_book.expect(&["started"]).await;
     task.abort();
-    parent_book
-        .expect(&["terminated Some(\"actor_task_cancelled\"), state: false"])
-        .await;
+    parent_book.expect(&["terminated Some(\"actor_task_cancelled\"), state: false"]).await;
     let mut dropped = [child_book.next().await, child_book.next().await];
     dropped.sort();
     assert_eq!(dropped, ["state dropped", "value dropped"]);
@@ -219,9 +199,7 @@ async fn the_first_stop_wins() {
     let (_parent, mut parent_book, child, _) = family().await;
     child.stop(Some("one".into()));
     child.stop(Some("two".into()));
-    parent_book
-        .expect(&["terminated Some(\"one\"), state: true"])
-        .await;
+    parent_book.expect(&["terminated Some(\"one\"), state: true"]).await;
 }
 
 #[tokio::test]
@@ -284,9 +262,7 @@ async fn in_post_stop_children_are_alive_and_new_ones_refused() {
     assert_eq!(child.get_status(), ActorStatus::Running);
     assert_eq!(parent.get_children().len(), 1);
     let late = parent.spawn_linked(None, Raw::new(&log), ()).await;
-    let Err(SpawnErr::StartupFailed(refusal)) = late else {
-        panic!("a late child was taken")
-    };
+    let Err(SpawnErr::StartupFailed(refusal)) = late else { panic!("a late child was taken") };
     assert_eq!(refusal.to_string(), "Supervisor is shutting down");
     go.send(()).unwrap();
     ended(&child).await;
@@ -299,9 +275,7 @@ async fn the_exit_event_overtakes_the_last_message() {
     child.send_message(Tell::LastWord(parent.clone())).unwrap();
     ended(&child).await;
     release.send(()).unwrap();
-    parent_book
-        .expect(&["terminated None, state: true", "the last word"])
-        .await;
+    parent_book.expect(&["terminated None, state: true", "the last word"]).await;
 }
 
 #[tokio::test]
@@ -372,8 +346,7 @@ async fn pre_start_runs_in_the_task_of_the_spawner_and_a_failure_is_told_to_it_a
             _: ActorRef<Tell>,
             spawner: tokio::task::Id,
         ) -> Result<(), ActorProcessingErr> {
-            self.0
-                .fetch_add(usize::from(tokio::task::id() == spawner), Ordering::SeqCst);
+            self.0.fetch_add(usize::from(tokio::task::id() == spawner), Ordering::SeqCst);
             Err(Box::new(ExitReason::Killed))
         }
     }
@@ -383,22 +356,14 @@ async fn pre_start_runs_in_the_task_of_the_spawner_and_a_failure_is_told_to_it_a
     let cell = parent.get_cell();
     let spawned =
         tokio::spawn(async move { cell.spawn_linked(None, actor, tokio::task::id()).await.map(drop) });
-    let Err(SpawnErr::StartupFailed(error)) = spawned.await.unwrap() else {
-        panic!("it started")
-    };
+    let Err(SpawnErr::StartupFailed(error)) = spawned.await.unwrap() else { panic!("it started") };
     assert!(error.downcast_ref::<ExitReason>().is_some());
     assert_eq!(in_spawner.load(Ordering::SeqCst), 1);
     assert_eq!(parent_book.rest(), [""; 0]);
 }
 
 /// A parent, and a child that is held up in `post_start`.
-async fn starting() -> (
-    ActorRef<Tell>,
-    Book,
-    ActorRef<Tell>,
-    Book,
-    oneshot::Sender<Result<(), ExitReason>>,
-) {
+async fn starting() -> (ActorRef<Tell>, Book, ActorRef<Tell>, Book, oneshot::Sender<Result<(), ExitReason>>) {
     let (parent, parent_book, _, _) = family().await;
     let (log, mut child_book) = book();
     let (raw, go) = Raw::with_post_start(&log);
@@ -410,10 +375,7 @@ async fn starting() -> (
 #[tokio::test]
 async fn in_post_start_an_actor_is_linked_and_its_parent_is_not_told_of_the_start() {
     let (parent, mut parent_book, child, _, go) = starting().await;
-    assert_eq!(
-        child.try_get_supervisor().map(|cell| cell.get_id()),
-        Some(parent.get_id())
-    );
+    assert_eq!(child.try_get_supervisor().map(|cell| cell.get_id()), Some(parent.get_id()));
     assert_eq!(child.get_status(), ActorStatus::Starting);
     tokio::task::yield_now().await;
     assert_eq!(parent_book.rest(), [""; 0]);
@@ -429,9 +391,7 @@ async fn a_stop_waits_for_post_start_and_then_wins_over_messages() {
     assert_eq!(child_book.rest(), [""; 0]);
     go.send(Ok(())).unwrap();
     child_book.expect(&["post_start over", "post_stop"]).await;
-    parent_book
-        .expect(&["started", "terminated Some(\"shutdown: reply\"), state: true"])
-        .await;
+    parent_book.expect(&["started", "terminated Some(\"shutdown: reply\"), state: true"]).await;
 }
 
 #[tokio::test]
@@ -439,9 +399,7 @@ async fn a_kill_interrupts_post_start_and_no_state_is_kept() {
     let (_parent, mut parent_book, child, mut child_book, _go) = starting().await;
     child.kill();
     child_book.expect(&["post_start over"]).await;
-    parent_book
-        .expect(&["terminated Some(\"killed\"), state: false"])
-        .await;
+    parent_book.expect(&["terminated Some(\"killed\"), state: false"]).await;
     assert!(!child_book.rest().contains(&"post_stop".to_owned()));
 }
 
@@ -454,10 +412,7 @@ async fn an_error_of_post_start_reaches_the_parent_typed() {
 
 #[tokio::test]
 async fn a_parent_that_ends_kills_a_child_in_post_start() {
-    for end in [
-        |parent: &ActorRef<Tell>| parent.stop(None),
-        |parent: &ActorRef<Tell>| parent.kill(),
-    ] {
+    for end in [|parent: &ActorRef<Tell>| parent.stop(None), |parent: &ActorRef<Tell>| parent.kill()] {
         let (parent, _, child, mut child_book, _go) = starting().await;
         end(&parent);
         child_book.expect(&["post_start over"]).await;

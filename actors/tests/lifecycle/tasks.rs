@@ -10,14 +10,7 @@ use tokio::time::Instant;
 use crate::common::{Do, Log, OnDrop, Probe, book};
 
 async fn start(log: &Log) -> Child<Do> {
-    spawn(
-        Parent::none(),
-        "probe",
-        Probe::new("p", log),
-        SpawnOptions::default(),
-    )
-    .await
-    .unwrap()
+    spawn(Parent::none(), "probe", Probe::new("p", log), SpawnOptions::default()).await.unwrap()
 }
 
 /// Runs something in the process and returns what it made.
@@ -34,9 +27,7 @@ async fn the_output_of_a_task_arrives_behind_earlier_messages() {
     let child = start(&log).await;
     let (finish, wait) = oneshot::channel();
     inside(&child, |me| {
-        me.spawn(async { wait.await.unwrap() }, |word: Result<&'static str, _>| {
-            Do::Note(word.unwrap())
-        })
+        me.spawn(async { wait.await.unwrap() }, |word: Result<&'static str, _>| Do::Note(word.unwrap()))
     })
     .await;
     let (release, held) = oneshot::channel();
@@ -134,10 +125,7 @@ async fn a_timer_of_a_dead_process_lets_its_message_go() {
     let (probe_log, _probe_book) = crate::common::book();
     let child = start(&probe_log).await;
     let guard = OnDrop("message dropped", log);
-    inside(&child, |me| {
-        me.send_after(Duration::from_secs(3600), Do::run(move |_| drop(guard)))
-    })
-    .await;
+    inside(&child, |me| me.send_after(Duration::from_secs(3600), Do::run(move |_| drop(guard)))).await;
     let begin = Instant::now();
     child.pid.kill();
     child.pid.join().await;

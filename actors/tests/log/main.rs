@@ -2,12 +2,7 @@
 //!
 //! A binary of its own, with one subscriber for all of it: `tracing` remembers for the whole process which call sites
 //! nobody listens to, so that subscribers that come and go miss events now and then.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]
@@ -66,35 +61,21 @@ impl Visit for Label {
 fn errors_of(prefix: &str, work: impl Future<Output = ()>) -> Vec<String> {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| tracing::subscriber::set_global_default(Errors).unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(work);
     let all = ERRORS.lock().unwrap();
-    all.iter()
-        .filter(|label| label.starts_with(prefix))
-        .cloned()
-        .collect()
+    all.iter().filter(|label| label.starts_with(prefix)).cloned().collect()
 }
 
 /// A supervisor with one below it and ten leaves.
 async fn tree(root: &'static str, others: &'static str) -> (Pid, Vec<Pid>) {
     let (log, _) = book();
-    let root = DynamicSupervisor::start(Parent::none(), root, DynamicOptions::default())
-        .await
-        .unwrap();
-    let below = root
-        .start_supervisor(others, DynamicOptions::default())
-        .await
-        .unwrap();
+    let root = DynamicSupervisor::start(Parent::none(), root, DynamicOptions::default()).await.unwrap();
+    let below = root.start_supervisor(others, DynamicOptions::default()).await.unwrap();
     let mut all = vec![below.pid().clone()];
     for _ in 0..10 {
-        let leaf = below
-            .start_child(others, Probe::new("p", &log), SpawnOptions::default())
-            .await
-            .unwrap();
+        let leaf = below.start_child(others, Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
         leaf.pid.started().await.unwrap();
         all.push(leaf.pid);
     }
@@ -103,13 +84,8 @@ async fn tree(root: &'static str, others: &'static str) -> (Pid, Vec<Pid>) {
 
 async fn leaf(label: &'static str, terminate: Way) -> Child<Do> {
     let (log, _) = book();
-    let probe = Probe {
-        terminate,
-        ..Probe::new("p", &log)
-    };
-    let leaf = spawn(Parent::none(), label, probe, SpawnOptions::default())
-        .await
-        .unwrap();
+    let probe = Probe { terminate, ..Probe::new("p", &log) };
+    let leaf = spawn(Parent::none(), label, probe, SpawnOptions::default()).await.unwrap();
     leaf.pid.started().await.unwrap();
     leaf
 }
@@ -160,19 +136,11 @@ fn a_process_that_is_killed_for_being_late_is_logged_once() {
 #[test]
 fn a_thousand_late_children_are_one_line() {
     let errors = errors_of("five", async {
-        let options = DynamicOptions {
-            shutdown: Duration::from_secs(1),
-            ..DynamicOptions::default()
-        };
-        let root = DynamicSupervisor::start(Parent::none(), "five root", options)
-            .await
-            .unwrap();
+        let options = DynamicOptions { shutdown: Duration::from_secs(1), ..DynamicOptions::default() };
+        let root = DynamicSupervisor::start(Parent::none(), "five root", options).await.unwrap();
         for _ in 0..1000 {
             let (log, _) = book();
-            let late = Probe {
-                terminate: Way::Hang,
-                ..Probe::new("p", &log)
-            };
+            let late = Probe { terminate: Way::Hang, ..Probe::new("p", &log) };
             root.start_child("five late", late, SpawnOptions::default())
                 .await
                 .unwrap()

@@ -13,21 +13,12 @@ use tokio::time::Instant;
 use crate::common::{Do, Log, OnDrop, Probe, Way, book};
 
 async fn connection(linger: Duration) -> DynamicSupervisor {
-    let options = DynamicOptions {
-        linger,
-        shutdown: Duration::from_secs(3),
-        ..DynamicOptions::default()
-    };
-    DynamicSupervisor::start(Parent::none(), "connection", options)
-        .await
-        .unwrap()
+    let options = DynamicOptions { linger, shutdown: Duration::from_secs(3), ..DynamicOptions::default() };
+    DynamicSupervisor::start(Parent::none(), "connection", options).await.unwrap()
 }
 
 async fn request(connection: &DynamicSupervisor, probe: Probe) -> Child<Do> {
-    let child = connection
-        .start_child("request", probe, SpawnOptions::default())
-        .await
-        .unwrap();
+    let child = connection.start_child("request", probe, SpawnOptions::default()).await.unwrap();
     child.pid.started().await.unwrap();
     child
 }
@@ -48,10 +39,7 @@ async fn the_end_of_the_driver_ends_the_children_and_then_the_supervisor() {
     let connection = connection(Duration::ZERO).await;
     let (end, wait) = oneshot::channel::<()>();
     connection.drive(async { drop(wait.await) }, gone()).unwrap();
-    let slow = Probe {
-        terminate: Way::Hang,
-        ..Probe::new("slow", &log)
-    };
+    let slow = Probe { terminate: Way::Hang, ..Probe::new("slow", &log) };
     request(&connection, Probe::new("p", &log)).await;
     let slow = request(&connection, slow).await;
     let begin = Instant::now();
@@ -60,10 +48,7 @@ async fn the_end_of_the_driver_ends_the_children_and_then_the_supervisor() {
     assert_eq!(begin.elapsed().as_secs(), 3);
     assert_eq!(slow.pid.exit_reason(), Some(ExitReason::Killed));
     let lines = book.rest();
-    assert!(
-        lines.contains(&"p terminate shutdown: client_disconnected".to_owned()),
-        "{lines:?}"
-    );
+    assert!(lines.contains(&"p terminate shutdown: client_disconnected".to_owned()), "{lines:?}");
     assert_eq!(lines.last().unwrap(), "slow dropped");
 }
 
@@ -72,15 +57,9 @@ async fn the_panic_of_the_driver_is_a_crash_and_the_children_are_still_asked() {
     let (log, mut book) = book();
     let connection = connection(Duration::ZERO).await;
     request(&connection, Probe::new("p", &log)).await;
-    connection
-        .drive(async { panic!("driver broke") }, gone())
-        .unwrap();
-    assert_eq!(
-        await_exit(connection.pid()).await.unwrap().to_string(),
-        "crash: driver broke"
-    );
-    book.expect(&["p init", "p terminate shutdown: client_disconnected", "p dropped"])
-        .await;
+    connection.drive(async { panic!("driver broke") }, gone()).unwrap();
+    assert_eq!(await_exit(connection.pid()).await.unwrap().to_string(), "crash: driver broke");
+    book.expect(&["p init", "p terminate shutdown: client_disconnected", "p dropped"]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,10 +70,7 @@ async fn a_shutdown_drops_the_driver_after_the_children() {
     request(&connection, Probe::new("p", &log)).await;
     connection.pid().exit(ExitReason::Shutdown);
     assert_eq!(await_exit(connection.pid()).await.unwrap(), ExitReason::Shutdown);
-    assert_eq!(
-        book.rest(),
-        ["p init", "p terminate shutdown", "p dropped", "driver dropped"]
-    );
+    assert_eq!(book.rest(), ["p init", "p terminate shutdown", "p dropped", "driver dropped"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,15 +88,7 @@ async fn a_driver_may_linger_to_bring_out_what_the_children_left() {
     request(&connection, Probe::new("p", &log)).await;
     connection.pid().exit(ExitReason::Shutdown);
     assert_eq!(await_exit(connection.pid()).await.unwrap(), ExitReason::Shutdown);
-    assert_eq!(
-        book.rest(),
-        [
-            "p init",
-            "p terminate shutdown",
-            "p dropped",
-            "the rest is written"
-        ]
-    );
+    assert_eq!(book.rest(), ["p init", "p terminate shutdown", "p dropped", "the rest is written"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,10 +123,7 @@ async fn a_driver_that_is_done_at_once_ends_the_supervisor() {
     let connection = connection(Duration::ZERO).await;
     connection.drive(async {}, gone()).unwrap();
     assert_eq!(await_exit(connection.pid()).await.unwrap(), ExitReason::Normal);
-    assert_eq!(
-        connection.drive(async {}, gone()),
-        Err(StartError::AlreadyStarted("a driver".to_owned()))
-    );
+    assert_eq!(connection.drive(async {}, gone()), Err(StartError::AlreadyStarted("a driver".to_owned())));
 }
 
 #[tokio::test(start_paused = true)]

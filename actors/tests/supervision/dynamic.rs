@@ -11,34 +11,21 @@ use tokio::time::Instant;
 use crate::common::{Do, Log, Probe, Way, book};
 
 async fn start(options: DynamicOptions) -> DynamicSupervisor {
-    DynamicSupervisor::start(Parent::none(), "dynamic", options)
-        .await
-        .unwrap()
+    DynamicSupervisor::start(Parent::none(), "dynamic", options).await.unwrap()
 }
 
 async fn add(supervisor: &DynamicSupervisor, name: &'static str, log: &Log) -> Result<Child<Do>, StartError> {
-    supervisor
-        .start_child(name, Probe::new(name, log), SpawnOptions::default())
-        .await
+    supervisor.start_child(name, Probe::new(name, log), SpawnOptions::default()).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_cap_holds_and_an_end_makes_room() {
     let (log, _book) = book();
-    let supervisor = start(DynamicOptions {
-        max_children: Some(2),
-        ..Default::default()
-    })
-    .await;
+    let supervisor = start(DynamicOptions { max_children: Some(2), ..Default::default() }).await;
     let one = add(&supervisor, "one", &log).await.unwrap();
     add(&supervisor, "two", &log).await.unwrap();
-    assert_eq!(
-        add(&supervisor, "three", &log).await.unwrap_err(),
-        StartError::Full { max: 2 }
-    );
-    let below = supervisor
-        .start_supervisor("below", DynamicOptions::default())
-        .await;
+    assert_eq!(add(&supervisor, "three", &log).await.unwrap_err(), StartError::Full { max: 2 });
+    let below = supervisor.start_supervisor("below", DynamicOptions::default()).await;
     assert_eq!(below.unwrap_err(), StartError::Full { max: 2 });
     assert_eq!(supervisor.count(), 2);
     one.pid.kill();
@@ -50,11 +37,7 @@ async fn the_cap_holds_and_an_end_makes_room() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_cap_holds_against_many_at_once() {
     let (log, _book) = book();
-    let supervisor = start(DynamicOptions {
-        max_children: Some(10),
-        ..Default::default()
-    })
-    .await;
+    let supervisor = start(DynamicOptions { max_children: Some(10), ..Default::default() }).await;
     let tries = (0..100).map(|_| {
         let (supervisor, log) = (supervisor.clone(), log.clone());
         tokio::spawn(async move { add(&supervisor, "p", &log).await.is_ok() })
@@ -75,10 +58,7 @@ async fn a_drained_supervisor_refuses_and_is_empty_in_the_end() {
     supervisor.empty().await;
     let child = add(&supervisor, "p", &log).await.unwrap();
     supervisor.drain();
-    assert_eq!(
-        add(&supervisor, "q", &log).await.unwrap_err(),
-        StartError::Draining
-    );
+    assert_eq!(add(&supervisor, "q", &log).await.unwrap_err(), StartError::Draining);
     let waiting = supervisor.clone();
     let empty = tokio::spawn(async move { waiting.empty().await });
     tokio::task::yield_now().await;
@@ -91,16 +71,9 @@ async fn a_drained_supervisor_refuses_and_is_empty_in_the_end() {
 #[tokio::test(start_paused = true)]
 async fn children_end_together_within_one_deadline_and_then_are_killed() {
     let (log, mut book) = book();
-    let supervisor = start(DynamicOptions {
-        shutdown: Duration::from_secs(3),
-        ..Default::default()
-    })
-    .await;
+    let supervisor = start(DynamicOptions { shutdown: Duration::from_secs(3), ..Default::default() }).await;
     for name in ["slow", "slower"] {
-        let probe = Probe {
-            terminate: Way::Hang,
-            ..Probe::new(name, &log)
-        };
+        let probe = Probe { terminate: Way::Hang, ..Probe::new(name, &log) };
         supervisor
             .start_child(name, probe, SpawnOptions::default())
             .await
@@ -110,13 +83,7 @@ async fn children_end_together_within_one_deadline_and_then_are_killed() {
             .await
             .unwrap();
     }
-    add(&supervisor, "quick", &log)
-        .await
-        .unwrap()
-        .pid
-        .started()
-        .await
-        .unwrap();
+    add(&supervisor, "quick", &log).await.unwrap().pid.started().await.unwrap();
     book.rest();
     let begin = Instant::now();
     supervisor.pid().exit(ExitReason::Shutdown);
@@ -125,12 +92,8 @@ async fn children_end_together_within_one_deadline_and_then_are_killed() {
     let mut lines = book.rest();
     let (asked, killed) = lines.split_at_mut(4);
     asked.sort();
-    let wanted = [
-        "quick dropped",
-        "quick terminate shutdown",
-        "slow terminate shutdown",
-        "slower terminate shutdown",
-    ];
+    let wanted =
+        ["quick dropped", "quick terminate shutdown", "slow terminate shutdown", "slower terminate shutdown"];
     assert_eq!(asked, wanted);
     killed.sort();
     assert_eq!(killed, ["slow dropped", "slower dropped"]);
@@ -140,26 +103,14 @@ async fn children_end_together_within_one_deadline_and_then_are_killed() {
 async fn a_dead_or_ending_supervisor_takes_nobody() {
     let (log, mut book) = book();
     let supervisor = start(DynamicOptions::default()).await;
-    let probe = Probe {
-        terminate: Way::Hang,
-        ..Probe::new("slow", &log)
-    };
-    supervisor
-        .start_child("slow", probe, SpawnOptions::default())
-        .await
-        .unwrap();
+    let probe = Probe { terminate: Way::Hang, ..Probe::new("slow", &log) };
+    supervisor.start_child("slow", probe, SpawnOptions::default()).await.unwrap();
     book.expect(&["slow init"]).await;
     supervisor.pid().exit(ExitReason::Shutdown);
     book.expect(&["slow terminate shutdown"]).await;
-    assert_eq!(
-        add(&supervisor, "late", &log).await.unwrap_err(),
-        StartError::Draining
-    );
+    assert_eq!(add(&supervisor, "late", &log).await.unwrap_err(), StartError::Draining);
     supervisor.pid().join().await;
-    assert_eq!(
-        add(&supervisor, "late", &log).await.unwrap_err(),
-        StartError::NoProc
-    );
+    assert_eq!(add(&supervisor, "late", &log).await.unwrap_err(), StartError::NoProc);
     assert_eq!(book.rest(), ["late dropped", "slow dropped", "late dropped"]);
 }
 
@@ -169,10 +120,7 @@ async fn the_first_exit_reason_is_the_supervisors_and_its_children_are_told_shut
     let supervisor = start(DynamicOptions::default()).await;
     let child = add(&supervisor, "p", &log).await.unwrap();
     supervisor.pid().exit(ractor_otp::Tag::IDLE.into());
-    assert_eq!(
-        await_exit(supervisor.pid()).await.unwrap().to_string(),
-        "shutdown: idle"
-    );
+    assert_eq!(await_exit(supervisor.pid()).await.unwrap().to_string(), "shutdown: idle");
     assert_eq!(child.pid.exit_reason(), Some(ExitReason::Shutdown));
 }
 
@@ -180,24 +128,11 @@ async fn the_first_exit_reason_is_the_supervisors_and_its_children_are_told_shut
 async fn an_end_reaches_through_supervisors_below() {
     let (log, mut book) = book();
     let top = start(DynamicOptions::default()).await;
-    let below = top
-        .start_supervisor("below", DynamicOptions::default())
-        .await
-        .unwrap();
-    add(&below, "deep", &log)
-        .await
-        .unwrap()
-        .pid
-        .started()
-        .await
-        .unwrap();
-    assert_eq!(
-        top.pid().shutdown(Shutdown::Infinity).await,
-        Ended::Exited(ExitReason::Shutdown)
-    );
+    let below = top.start_supervisor("below", DynamicOptions::default()).await.unwrap();
+    add(&below, "deep", &log).await.unwrap().pid.started().await.unwrap();
+    assert_eq!(top.pid().shutdown(Shutdown::Infinity).await, Ended::Exited(ExitReason::Shutdown));
     assert_eq!(below.pid().exit_reason(), Some(ExitReason::Shutdown));
-    book.expect(&["deep init", "deep terminate shutdown", "deep dropped"])
-        .await;
+    book.expect(&["deep init", "deep terminate shutdown", "deep dropped"]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -95,14 +95,8 @@ async fn a_foreign_parent_that_shuts_the_tree_down_in_post_stop_ends_it_in_order
     let (parent, root) = tree(true, &log).await;
     parent.stop(None);
     assert_eq!(root.join().await, ExitReason::Shutdown);
-    let wanted = [
-        "a init",
-        "b init",
-        "b terminate shutdown",
-        "b dropped",
-        "a terminate shutdown",
-        "a dropped",
-    ];
+    let wanted =
+        ["a init", "b init", "b terminate shutdown", "b dropped", "a terminate shutdown", "a dropped"];
     assert_eq!(book.rest(), wanted);
 }
 
@@ -111,9 +105,7 @@ async fn a_killed_leaf_drops_its_state_at_once_though_its_parent_is_busy() {
     let (log, mut book) = book();
     let (parent, _) = Actor::spawn(None, Foreign { in_order: false }, ()).await.unwrap();
     let probe = Probe::new("p", &log);
-    let leaf = ractor_otp::spawn(parent.get_cell(), "leaf", probe, Default::default())
-        .await
-        .unwrap();
+    let leaf = ractor_otp::spawn(parent.get_cell(), "leaf", probe, Default::default()).await.unwrap();
     leaf.address.send(Do::Hang).await.unwrap();
     book.expect(&["p init", "p hangs"]).await;
     let (release, wait) = oneshot::channel();
@@ -135,16 +127,11 @@ async fn a_killed_supervisor_lets_its_specifications_go_though_its_parent_is_bus
         let _held = &held;
         async move {
             let options = ractor_otp::DynamicOptions::default();
-            Ok(ractor_otp::DynamicSupervisor::start(parent, "below", options)
-                .await?
-                .pid()
-                .clone())
+            Ok(ractor_otp::DynamicSupervisor::start(parent, "below", options).await?.pid().clone())
         }
     });
     let options = SupervisorOptions::default();
-    let root = Supervisor::start(parent.get_cell(), "root", options, vec![spec])
-        .await
-        .unwrap();
+    let root = Supervisor::start(parent.get_cell(), "root", options, vec![spec]).await.unwrap();
     let (release, wait) = oneshot::channel();
     parent.send_message(Tell::Wait(wait)).unwrap();
     tokio::task::yield_now().await;

@@ -31,14 +31,9 @@ const ENDS: [End; 4] = [End::Stop, End::Crash, End::Kill, End::RawKill];
 
 async fn start(kind: Kind, parent: Pid, log: Log) -> Result<Pid, StartError> {
     match kind {
-        Kind::Leaf => Ok(spawn(
-            &parent,
-            "victim",
-            Probe::new("leaf", &log),
-            SpawnOptions::default(),
-        )
-        .await?
-        .pid),
+        Kind::Leaf => {
+            Ok(spawn(&parent, "victim", Probe::new("leaf", &log), SpawnOptions::default()).await?.pid)
+        }
         Kind::Static => {
             let children = vec![probe("below", &log)];
             let victim = Supervisor::start(&parent, "victim", SupervisorOptions::default(), children).await?;
@@ -46,9 +41,7 @@ async fn start(kind: Kind, parent: Pid, log: Log) -> Result<Pid, StartError> {
         }
         Kind::Dynamic => {
             let victim = DynamicSupervisor::start(&parent, "victim", DynamicOptions::default()).await?;
-            victim
-                .start_child("below", Probe::new("below", &log), SpawnOptions::default())
-                .await?;
+            victim.start_child("below", Probe::new("below", &log), SpawnOptions::default()).await?;
             Ok(victim.pid().clone())
         }
     }
@@ -73,13 +66,8 @@ async fn under_a_static_supervisor() {
                 let victim_log = log.clone();
                 let victim = ChildSpec::new("victim", move |parent| start(kind, parent, victim_log.clone()));
                 let children = vec![probe("before", &log), victim, probe("after", &log)];
-                let options = SupervisorOptions {
-                    strategy,
-                    ..SupervisorOptions::default()
-                };
-                let root = Supervisor::start(Parent::none(), "root", options, children)
-                    .await
-                    .unwrap();
+                let options = SupervisorOptions { strategy, ..SupervisorOptions::default() };
+                let root = Supervisor::start(Parent::none(), "root", options, children).await.unwrap();
                 let old = crate::child(root.pid(), "victim");
                 let below = old.children();
                 end(&old, how);
@@ -106,13 +94,9 @@ async fn under_a_dynamic_supervisor() {
         for how in ENDS {
             let case = format!("{kind:?} {how:?}");
             let (log, _book) = book();
-            let root = DynamicSupervisor::start(Parent::none(), "root", Default::default())
-                .await
-                .unwrap();
-            let sibling = root
-                .start_child("sibling", Probe::new("s", &log), Default::default())
-                .await
-                .unwrap();
+            let root = DynamicSupervisor::start(Parent::none(), "root", Default::default()).await.unwrap();
+            let sibling =
+                root.start_child("sibling", Probe::new("s", &log), Default::default()).await.unwrap();
             let victim = start(kind, root.pid().clone(), log.clone()).await.unwrap();
             let below = victim.children();
             end(&victim, how);
@@ -121,9 +105,7 @@ async fn under_a_dynamic_supervisor() {
                 await_exit(&orphan).await.unwrap();
             }
             await_children(root.pid(), 1).await.unwrap();
-            root.start_supervisor("later", DynamicOptions::default())
-                .await
-                .unwrap();
+            root.start_supervisor("later", DynamicOptions::default()).await.unwrap();
             assert!(root.pid().is_alive() && sibling.pid.is_alive(), "{case}");
         }
     }
@@ -132,24 +114,13 @@ async fn under_a_dynamic_supervisor() {
 #[tokio::test(start_paused = true)]
 async fn a_leaf_that_panics_under_each_supervisor() {
     let (log, _book) = book();
-    let root = DynamicSupervisor::start(Parent::none(), "root", Default::default())
-        .await
-        .unwrap();
-    let child = root
-        .start_child("p", Probe::new("p", &log), Default::default())
-        .await
-        .unwrap();
-    child
-        .address
-        .send(crate::common::Do::Panic("boom"))
-        .await
-        .unwrap();
+    let root = DynamicSupervisor::start(Parent::none(), "root", Default::default()).await.unwrap();
+    let child = root.start_child("p", Probe::new("p", &log), Default::default()).await.unwrap();
+    child.address.send(crate::common::Do::Panic("boom")).await.unwrap();
     assert_eq!(await_exit(&child.pid).await.unwrap().to_string(), "crash: boom");
     assert!(root.pid().is_alive());
 
-    let fixed = Supervisor::start(&root, "fixed", SupervisorOptions::default(), Vec::new())
-        .await
-        .unwrap();
+    let fixed = Supervisor::start(&root, "fixed", SupervisorOptions::default(), Vec::new()).await.unwrap();
     let (give, mut addresses) = tokio::sync::mpsc::unbounded_channel();
     let spec = ChildSpec::new("p", move |parent| {
         let (give, probe) = (give.clone(), Probe::new("p", &log));
@@ -165,9 +136,6 @@ async fn a_leaf_that_panics_under_each_supervisor() {
         address.send(crate::common::Do::Panic("boom")).await.unwrap();
         await_exit(&address.pid()).await.unwrap();
     }
-    let last = tokio::time::timeout(Duration::from_secs(5), addresses.recv())
-        .await
-        .unwrap()
-        .unwrap();
+    let last = tokio::time::timeout(Duration::from_secs(5), addresses.recv()).await.unwrap().unwrap();
     assert!(fixed.pid().is_alive() && last.pid().is_alive());
 }

@@ -1,10 +1,5 @@
 //! Supervisors: order, restarts, caps, drains, and what happens to a tree when a part of it ends.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]
@@ -30,15 +25,11 @@ fn probe(name: &'static str, log: &Log) -> ChildSpec {
 }
 
 async fn root(children: Vec<ChildSpec>) -> Supervisor {
-    Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children)
-        .await
-        .unwrap()
+    Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children).await.unwrap()
 }
 
 /// The child of a supervisor with this label.
 fn child(supervisor: &ractor_otp::Pid, label: &str) -> ractor_otp::Pid {
     let mut children = supervisor.children().into_iter();
-    children
-        .find(|child| child.label().to_string() == label)
-        .expect("there is such a child")
+    children.find(|child| child.label().to_string() == label).expect("there is such a child")
 }

@@ -15,33 +15,21 @@ use crate::{child, probe};
 async fn the_tree_as_text_works_while_processes_are_stuck() {
     let (log, mut book) = book();
     let children = vec![probe("worker", &log), probe("clock", &log)];
-    let root = Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children)
-        .await
-        .unwrap();
-    let connections = DynamicSupervisor::start(&root, "connections", DynamicOptions::default())
-        .await
-        .unwrap();
+    let root =
+        Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children).await.unwrap();
+    let connections =
+        DynamicSupervisor::start(&root, "connections", DynamicOptions::default()).await.unwrap();
     let port: Arc<dyn std::fmt::Display + Send + Sync> = Arc::new(51234);
     let label = Label::from(port);
-    let connection = connections
-        .start_supervisor(label, DynamicOptions::default())
-        .await
-        .unwrap();
+    let connection = connections.start_supervisor(label, DynamicOptions::default()).await.unwrap();
     connection.describe("from the local host");
-    let options = SpawnOptions {
-        mailbox: 3,
-        ..SpawnOptions::default()
-    };
-    let request = connection
-        .start_child("request", Probe::new("r", &log), options)
-        .await
-        .unwrap();
+    let options = SpawnOptions { mailbox: 3, ..SpawnOptions::default() };
+    let request = connection.start_child("request", Probe::new("r", &log), options).await.unwrap();
     let (_release, wait) = oneshot::channel();
     let describe = Do::run(|me| me.describe(String::from("tools/call #7")));
     request.address.send(describe).await.unwrap();
     request.address.send(Do::Shielded(wait)).await.unwrap();
-    book.expect(&["worker init", "clock init", "r init", "r shielded"])
-        .await;
+    book.expect(&["worker init", "clock init", "r init", "r shielded"]).await;
     request.address.send(Do::Note("queued")).await.unwrap();
     request.pid.exit(ExitReason::Shutdown);
     assert_tree!(
@@ -63,13 +51,8 @@ async fn the_tree_as_text_works_while_processes_are_stuck() {
 #[tokio::test(start_paused = true)]
 async fn the_tree_as_data() {
     let (log, _book) = book();
-    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default())
-        .await
-        .unwrap();
-    let leaf = root
-        .start_child("leaf", Probe::new("p", &log), SpawnOptions::default())
-        .await
-        .unwrap();
+    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
+    let leaf = root.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
     assert_eq!(leaf.pid.tree().state, ProcessState::Starting);
     leaf.pid.started().await.unwrap();
     tokio::time::advance(std::time::Duration::from_secs(90)).await;
@@ -91,27 +74,14 @@ async fn the_tree_as_data() {
 #[tokio::test(start_paused = true)]
 async fn the_feed_tells_every_end_of_the_tree_and_of_no_other() {
     let (log, _book) = book();
-    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default())
-        .await
-        .unwrap();
-    let other = DynamicSupervisor::start(Parent::none(), "other", DynamicOptions::default())
-        .await
-        .unwrap();
-    let below = root
-        .start_supervisor("below", DynamicOptions::default())
-        .await
-        .unwrap();
-    let early = below
-        .start_child("early", Probe::new("p", &log), SpawnOptions::default())
-        .await
-        .unwrap();
+    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
+    let other = DynamicSupervisor::start(Parent::none(), "other", DynamicOptions::default()).await.unwrap();
+    let below = root.start_supervisor("below", DynamicOptions::default()).await.unwrap();
+    let early = below.start_child("early", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
     early.pid.kill();
     early.pid.join().await;
     let mut feed = below.pid().exits();
-    let leaf = below
-        .start_child("leaf", Probe::new("p", &log), SpawnOptions::default())
-        .await
-        .unwrap();
+    let leaf = below.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
     leaf.address.send(Do::Panic("boom")).await.unwrap();
     leaf.pid.join().await;
     other.pid().shutdown(Shutdown::Infinity).await;
@@ -128,15 +98,10 @@ async fn the_feed_tells_every_end_of_the_tree_and_of_no_other() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_reader_of_the_feed_is_told_what_it_lost() {
     let (log, _book) = book();
-    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default())
-        .await
-        .unwrap();
+    let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
     let mut feed = root.pid().exits();
     for _ in 0..1030 {
-        let child = root
-            .start_child("p", Probe::new("p", &log), SpawnOptions::default())
-            .await
-            .unwrap();
+        let child = root.start_child("p", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
         child.pid.kill();
         child.pid.join().await;
     }

@@ -14,15 +14,10 @@ use crate::common::{Book, Log, Probe, Way, book};
 use crate::{child, probe, root};
 
 async fn trio(strategy: Strategy, log: &Log) -> Supervisor {
-    let options = SupervisorOptions {
-        strategy,
-        ..SupervisorOptions::default()
-    };
+    let options = SupervisorOptions { strategy, ..SupervisorOptions::default() };
     let temporary = probe("t", log).restart(Restart::Temporary);
     let children = vec![probe("a", log), probe("b", log), temporary, probe("c", log)];
-    Supervisor::start(Parent::none(), "root", options, children)
-        .await
-        .unwrap()
+    Supervisor::start(Parent::none(), "root", options, children).await.unwrap()
 }
 
 /// Kills a child and returns what is written until `last` is.
@@ -48,10 +43,7 @@ async fn one_for_one_restarts_that_one() {
     let lines = kill_and_read(&root, "b", &mut book, "b init").await;
     assert_eq!(lines, ["b dropped", "b init"]);
     await_children(root.pid(), 4).await.unwrap();
-    assert_eq!(
-        root.pid().children()[..3],
-        [before[0].clone(), before[2].clone(), before[3].clone()]
-    );
+    assert_eq!(root.pid().children()[..3], [before[0].clone(), before[2].clone(), before[3].clone()]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,11 +91,7 @@ async fn rest_for_one_spares_those_before() {
 #[tokio::test(start_paused = true)]
 async fn the_restart_rule_decides_by_the_reason() {
     use Restart::{Permanent, Temporary, Transient};
-    let clean = [
-        ExitReason::Normal,
-        ExitReason::Shutdown,
-        ExitReason::ShutdownWith(ractor_otp::Tag::REPLY),
-    ];
+    let clean = [ExitReason::Normal, ExitReason::Shutdown, ExitReason::ShutdownWith(ractor_otp::Tag::REPLY)];
     let broken = [ExitReason::Killed, crash()];
     let cases = clean
         .iter()
@@ -111,12 +99,7 @@ async fn the_restart_rule_decides_by_the_reason() {
         .chain(broken.iter().map(|reason| (Permanent, reason, true)))
         .chain(clean.iter().map(|reason| (Transient, reason, false)))
         .chain(broken.iter().map(|reason| (Transient, reason, true)))
-        .chain(
-            clean
-                .iter()
-                .chain(&broken)
-                .map(|reason| (Temporary, reason, false)),
-        );
+        .chain(clean.iter().chain(&broken).map(|reason| (Temporary, reason, false)));
     for (rule, reason, restarted) in cases {
         let (log, _book) = book();
         let root = root(vec![probe("p", &log).restart(rule), probe("marker", &log)]).await;
@@ -125,12 +108,7 @@ async fn the_restart_rule_decides_by_the_reason() {
         await_exit(&old).await.unwrap();
         // The supervisor takes the end before the order that follows it: events have priority.
         root.start_child(probe("later", &log)).await.unwrap();
-        let now = root
-            .pid()
-            .children()
-            .into_iter()
-            .filter(|pid| pid.label().to_string() == "p")
-            .count();
+        let now = root.pid().children().into_iter().filter(|pid| pid.label().to_string() == "p").count();
         assert_eq!(now == 1, restarted, "{rule:?} after {reason}");
         let id_is_free = root.start_child(probe("p", &log)).await.is_ok();
         assert_eq!(id_is_free, rule == Temporary, "{rule:?} after {reason}");
@@ -142,10 +120,7 @@ async fn temporary_ends_never_count() {
     let (log, mut book) = book();
     let root = root(vec![probe("permanent", &log)]).await;
     for _ in 0..20 {
-        let temporary = root
-            .start_child(probe("t", &log).restart(Restart::Temporary))
-            .await
-            .unwrap();
+        let temporary = root.start_child(probe("t", &log).restart(Restart::Temporary)).await.unwrap();
         temporary.exit(crash());
         await_exit(&temporary).await.unwrap();
     }
@@ -173,16 +148,8 @@ async fn too_many_restarts_end_the_supervisor_in_order_with_a_reason() {
     book.rest();
     child(root.pid(), "a").exit(crash());
     let reason = await_exit(root.pid()).await.unwrap();
-    assert_eq!(
-        reason.to_string(),
-        "crash: restart intensity 3 in 5 s exceeded by a: crash: boom"
-    );
-    let wanted = [
-        "a terminate crash: boom",
-        "a dropped",
-        "b terminate shutdown",
-        "b dropped",
-    ];
+    assert_eq!(reason.to_string(), "crash: restart intensity 3 in 5 s exceeded by a: crash: boom");
+    let wanted = ["a terminate crash: boom", "a dropped", "b terminate shutdown", "b dropped"];
     assert_eq!(book.rest(), wanted);
 }
 
@@ -201,21 +168,12 @@ async fn restarts_that_are_far_apart_are_borne() {
 #[tokio::test(start_paused = true)]
 async fn a_supervisor_that_gives_up_is_restarted_by_its_own_until_that_gives_up_too() {
     let (log, _book) = book();
-    let none = Intensity {
-        restarts: 0,
-        period: Duration::from_secs(5),
-    };
+    let none = Intensity { restarts: 0, period: Duration::from_secs(5) };
     let inner = ChildSpec::new("inner", move |parent| {
         let children = vec![probe("a", &log)];
         async move {
-            let options = SupervisorOptions {
-                intensity: none,
-                ..SupervisorOptions::default()
-            };
-            Ok(Supervisor::start(parent, "inner", options, children)
-                .await?
-                .pid()
-                .clone())
+            let options = SupervisorOptions { intensity: none, ..SupervisorOptions::default() };
+            Ok(Supervisor::start(parent, "inner", options, children).await?.pid().clone())
         }
     });
     let root = root(vec![inner]).await;
@@ -228,10 +186,7 @@ async fn a_supervisor_that_gives_up_is_restarted_by_its_own_until_that_gives_up_
     }
     let reason = await_exit(root.pid()).await.unwrap().to_string();
     let why = "restart intensity 0 in 5 s exceeded by a: crash: boom";
-    assert_eq!(
-        reason,
-        format!("crash: restart intensity 3 in 5 s exceeded by inner: crash: {why}")
-    );
+    assert_eq!(reason, format!("crash: restart intensity 3 in 5 s exceeded by inner: crash: {why}"));
 }
 
 /// Starts at first, then fails so many times, then starts again.
@@ -240,15 +195,8 @@ fn shaky(failures: usize, log: &Log) -> ChildSpec {
     let starts = Arc::new(AtomicUsize::new(0));
     ChildSpec::process("shaky", move || {
         let start = starts.fetch_add(1, Ordering::SeqCst);
-        let init = if (1..=failures).contains(&start) {
-            Way::Error
-        } else {
-            Way::Well
-        };
-        Probe {
-            init,
-            ..Probe::new("shaky", &log)
-        }
+        let init = if (1..=failures).contains(&start) { Way::Error } else { Way::Well };
+        Probe { init, ..Probe::new("shaky", &log) }
     })
 }
 
@@ -262,32 +210,20 @@ async fn a_failed_restart_is_tried_again_and_counts_again() {
     assert_eq!(child(root.pid(), "shaky").restarts(), 3);
     child(root.pid(), "shaky").exit(crash());
     let reason = await_exit(root.pid()).await.unwrap();
-    assert_eq!(
-        reason.to_string(),
-        "crash: restart intensity 3 in 5 s exceeded by shaky: crash: boom"
-    );
+    assert_eq!(reason.to_string(), "crash: restart intensity 3 in 5 s exceeded by shaky: crash: boom");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_child_that_cannot_be_restarted_ends_the_supervisor() {
     for strategy in [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne] {
         let (log, _book) = book();
-        let options = SupervisorOptions {
-            strategy,
-            ..SupervisorOptions::default()
-        };
+        let options = SupervisorOptions { strategy, ..SupervisorOptions::default() };
         let children = vec![probe("a", &log), shaky(usize::MAX, &log), probe("c", &log)];
-        let root = Supervisor::start(Parent::none(), "root", options, children)
-            .await
-            .unwrap();
+        let root = Supervisor::start(Parent::none(), "root", options, children).await.unwrap();
         child(root.pid(), "shaky").kill();
         let reason = await_exit(root.pid()).await.unwrap().to_string();
         let why = "exceeded by shaky: crash: `shaky` did not start: crash: init failed";
-        assert_eq!(
-            reason,
-            format!("crash: restart intensity 3 in 5 s {why}"),
-            "{strategy:?}"
-        );
+        assert_eq!(reason, format!("crash: restart intensity 3 in 5 s {why}"), "{strategy:?}");
         assert_eq!(root.pid().children(), []);
     }
 }
@@ -296,14 +232,9 @@ async fn a_child_that_cannot_be_restarted_ends_the_supervisor() {
 async fn a_failed_restart_under_each_strategy_comes_back_whole() {
     for strategy in [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne] {
         let (log, _book) = book();
-        let options = SupervisorOptions {
-            strategy,
-            ..SupervisorOptions::default()
-        };
+        let options = SupervisorOptions { strategy, ..SupervisorOptions::default() };
         let children = vec![probe("a", &log), shaky(1, &log), probe("c", &log)];
-        let root = Supervisor::start(Parent::none(), "root", options, children)
-            .await
-            .unwrap();
+        let root = Supervisor::start(Parent::none(), "root", options, children).await.unwrap();
         let old = child(root.pid(), "shaky");
         old.kill();
         await_exit(&old).await.unwrap();

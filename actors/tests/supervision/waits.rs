@@ -6,9 +6,7 @@ use ractor_otp::testing::{await_no_process, await_process, await_tree};
 use ractor_otp::{DynamicOptions, DynamicSupervisor, Parent, assert_tree};
 
 async fn root() -> DynamicSupervisor {
-    DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default())
-        .await
-        .unwrap()
+    DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -22,10 +20,7 @@ async fn a_process_that_starts_later_and_deeper_is_found_when_it_is_there() {
             let middle = root.start_supervisor("middle".to_owned(), options).await.unwrap();
             tokio::time::sleep(Duration::from_secs(100)).await;
             let options = DynamicOptions::default();
-            middle
-                .start_supervisor("inner 1".to_owned(), options)
-                .await
-                .unwrap()
+            middle.start_supervisor("inner 1".to_owned(), options).await.unwrap()
         })
     };
     let found = await_process(root.pid(), "inner").await.unwrap();

@@ -13,18 +13,10 @@ use crate::{child, probe};
 
 /// A dynamic supervisor with a child that blocks its thread until the sender speaks.
 async fn with_stuck_child(parent: impl Into<Parent>, log: &Log, book: &mut Book) -> (Pid, Pid, Sender<()>) {
-    let options = DynamicOptions {
-        shutdown: Duration::from_millis(10),
-        ..DynamicOptions::default()
-    };
-    let supervisor = DynamicSupervisor::start(parent, "dynamic", options)
-        .await
-        .unwrap();
+    let options = DynamicOptions { shutdown: Duration::from_millis(10), ..DynamicOptions::default() };
+    let supervisor = DynamicSupervisor::start(parent, "dynamic", options).await.unwrap();
     let probe = Probe::new("stuck", log);
-    let stuck = supervisor
-        .start_child("stuck", probe, SpawnOptions::default())
-        .await
-        .unwrap();
+    let stuck = supervisor.start_child("stuck", probe, SpawnOptions::default()).await.unwrap();
     let (release, signal) = channel();
     stuck.address.send(Do::Block(signal)).await.unwrap();
     book.expect(&["stuck init", "stuck blocks"]).await;
@@ -34,14 +26,10 @@ async fn with_stuck_child(parent: impl Into<Parent>, log: &Log, book: &mut Book)
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn a_shutdown_goes_on_without_it_and_the_tree_shows_it_until_it_ends() {
     let (log, mut book) = book();
-    let top = Supervisor::start(Parent::none(), "top", SupervisorOptions::default(), Vec::new())
-        .await
-        .unwrap();
+    let top =
+        Supervisor::start(Parent::none(), "top", SupervisorOptions::default(), Vec::new()).await.unwrap();
     let (supervisor, stuck, release) = with_stuck_child(&top, &log, &mut book).await;
-    assert_eq!(
-        supervisor.shutdown(Shutdown::Infinity).await,
-        Ended::Exited(ExitReason::Shutdown)
-    );
+    assert_eq!(supervisor.shutdown(Shutdown::Infinity).await, Ended::Exited(ExitReason::Shutdown));
     assert!(stuck.is_alive());
     assert_tree!(top.pid(), "top\n└─ stuck (zombie)");
     release.send(()).unwrap();
@@ -68,10 +56,7 @@ async fn a_static_supervisor_goes_on_to_the_next_child() {
     let signal = std::sync::Mutex::new(Some(signal));
     let stuck_log = log.clone();
     let stuck = ChildSpec::new("stuck", move |parent| {
-        let (probe, signal) = (
-            Probe::new("stuck", &stuck_log),
-            signal.lock().unwrap().take().unwrap(),
-        );
+        let (probe, signal) = (Probe::new("stuck", &stuck_log), signal.lock().unwrap().take().unwrap());
         async move {
             let child = ractor_otp::spawn(&parent, "stuck", probe, SpawnOptions::default()).await?;
             child.address.send(Do::Block(signal)).await.unwrap();
@@ -80,9 +65,8 @@ async fn a_static_supervisor_goes_on_to_the_next_child() {
     });
     let stuck = stuck.shutdown(Shutdown::After(Duration::from_millis(10)));
     let children = vec![probe("a", &log), stuck];
-    let root = Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children)
-        .await
-        .unwrap();
+    let root =
+        Supervisor::start(Parent::none(), "root", SupervisorOptions::default(), children).await.unwrap();
     book.expect(&["a init", "stuck init", "stuck blocks"]).await;
     let stuck = child(root.pid(), "stuck");
     root.pid().exit(ExitReason::Shutdown);

@@ -72,10 +72,7 @@ impl PromptArguments {
             [] => "it takes none".to_owned(),
             names => format!("it takes `{}`", names.join("`, `")),
         };
-        Err(RpcError::invalid_params(format!(
-            "invalid arguments: {}; {takes}",
-            faults.join(", ")
-        )))
+        Err(RpcError::invalid_params(format!("invalid arguments: {}; {takes}", faults.join(", "))))
     }
 }
 
@@ -98,9 +95,7 @@ impl PromptArguments {
 ///
 /// A type that cannot be one, such as a list, declares none.
 pub fn prompt_arguments<T: JsonSchema>() -> Vec<PromptArgument> {
-    Declared::by::<T>()
-        .map(|declared| declared.arguments)
-        .unwrap_or_default()
+    Declared::by::<T>().map(|declared| declared.arguments).unwrap_or_default()
 }
 
 /// What a type says of a prompt.
@@ -125,12 +120,7 @@ impl Declared {
         }
         let required: Vec<&str> = strings(schema.get("required"));
         let mut arguments = Vec::new();
-        for (name, property) in schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
+        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             if is_compound(property, &schema, STEPS) {
                 return Err(format!(
                     "its argument `{name}` is an object or a list, and clients send text; text, a number or an enum \
@@ -144,10 +134,7 @@ impl Declared {
             argument.description = text("description");
             arguments.push(argument);
         }
-        Ok(Self {
-            arguments,
-            description,
-        })
+        Ok(Self { arguments, description })
     }
 }
 
@@ -164,15 +151,10 @@ fn is_compound(schema: &Value, root: &Value, steps: usize) -> bool {
     };
     let definition = schema.get("$ref").and_then(Value::as_str);
     let definition = definition.and_then(|path| root.get("$defs")?.get(path.strip_prefix("#/$defs/")?));
-    let alternatives = ["allOf", "anyOf", "oneOf"]
-        .iter()
-        .filter_map(|key| schema.get(*key)?.as_array());
+    let alternatives = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
     kinds.iter().any(|kind| matches!(*kind, "object" | "array"))
         || (steps > 0
-            && alternatives
-                .flatten()
-                .chain(definition)
-                .any(|inner| is_compound(inner, root, steps - 1)))
+            && alternatives.flatten().chain(definition).any(|inner| is_compound(inner, root, steps - 1)))
 }
 
 #[cfg(test)]
@@ -201,9 +183,7 @@ mod tests {
     }
 
     fn parse(given: &[(&str, &str)]) -> Result<Letter, String> {
-        let given = given
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let given = given.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         PromptArguments::new(given).parse().map_err(|error| {
             assert_eq!(error.code(), -32602);
             error.message().to_owned()
@@ -217,35 +197,15 @@ mod tests {
         let told: Vec<_> = declared
             .arguments
             .iter()
-            .map(|argument| {
-                (
-                    &*argument.name,
-                    argument.required,
-                    argument.description.as_deref(),
-                )
-            })
+            .map(|argument| (&*argument.name, argument.required, argument.description.as_deref()))
             .collect();
-        assert_eq!(
-            told,
-            [
-                ("to", true, Some("To whom.")),
-                ("tone", false, None),
-                ("pages", false, None)
-            ]
-        );
+        assert_eq!(told, [("to", true, Some("To whom.")), ("tone", false, None), ("pages", false, None)]);
     }
 
     #[test]
     fn texts_become_the_type() {
-        let letter = Letter {
-            to: "Ada".to_owned(),
-            tone: Tone::Warm,
-            pages: Some(2),
-        };
-        assert_eq!(
-            parse(&[("to", "Ada"), ("tone", "warm"), ("pages", "2")]),
-            Ok(letter)
-        );
+        let letter = Letter { to: "Ada".to_owned(), tone: Tone::Warm, pages: Some(2) };
+        assert_eq!(parse(&[("to", "Ada"), ("tone", "warm"), ("pages", "2")]), Ok(letter));
     }
 
     #[test]
@@ -255,15 +215,8 @@ mod tests {
             "invalid arguments: `to` is missing, `a` is unknown, `too` is unknown; it takes `to`, `tone`, `pages`"
         );
         let told = parse(&[("to", "Ada"), ("pages", "many")]).unwrap_err();
-        assert_eq!(
-            told,
-            "invalid arguments: `pages`: invalid value: string \"many\", expected u8"
-        );
-        assert!(
-            parse(&[("to", "Ada"), ("tone", "cold")])
-                .unwrap_err()
-                .contains("`tone`: unknown variant")
-        );
+        assert_eq!(told, "invalid arguments: `pages`: invalid value: string \"many\", expected u8");
+        assert!(parse(&[("to", "Ada"), ("tone", "cold")]).unwrap_err().contains("`tone`: unknown variant"));
         let many: Vec<String> = (0..1_000).map(|n| format!("{n:0300}")).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|name| (&**name, "")).collect();
         assert!(parse(&many).unwrap_err().len() < 10_000);
@@ -281,12 +234,7 @@ mod tests {
         struct List {
             names: Option<Vec<String>>,
         }
-        assert!(
-            Declared::by::<Nested>()
-                .err()
-                .unwrap()
-                .contains("`letter` is an object or a list")
-        );
+        assert!(Declared::by::<Nested>().err().unwrap().contains("`letter` is an object or a list"));
         assert!(Declared::by::<List>().err().unwrap().contains("`names`"));
         assert!(Declared::by::<Vec<String>>().is_err());
         assert_eq!(prompt_arguments::<Vec<String>>(), []);

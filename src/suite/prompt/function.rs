@@ -146,13 +146,7 @@ impl PromptSpec {
             Err(fault) => (Vec::new(), Some(fault)),
         };
         listed.arguments.clone_from(&declared);
-        Self {
-            listed,
-            completers: HashMap::new(),
-            fault,
-            declared: declared.into(),
-            get: Arc::new(get),
-        }
+        Self { listed, completers: HashMap::new(), fault, declared: declared.into(), get: Arc::new(get) }
     }
 
     /// Begins to fill it in.
@@ -230,8 +224,6 @@ impl<E: fmt::Display + Send + 'static> Proposed for Result<Vec<String>, E> {
 
 impl fmt::Debug for PromptSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptSpec")
-            .field("listed", &self.listed)
-            .finish_non_exhaustive()
+        f.debug_struct("PromptSpec").field("listed", &self.listed).finish_non_exhaustive()
     }
 }

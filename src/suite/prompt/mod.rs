@@ -63,12 +63,8 @@ impl Prompts {
         if self.fixed.contains_key(name) {
             faults.push("registered twice; each name means one prompt".to_owned());
         }
-        let is_declared = |name: &&String| {
-            spec.listed
-                .arguments
-                .iter()
-                .any(|argument| argument.name == **name)
-        };
+        let is_declared =
+            |name: &&String| spec.listed.arguments.iter().any(|argument| argument.name == **name);
         let strange = spec.completers.keys().filter(|name| !is_declared(name));
         faults.extend(strange.map(|name| format!("it completes `{name}`, which is none of its arguments")));
         if !faults.is_empty() {
@@ -87,11 +83,7 @@ impl Prompts {
     /// What is wrong with it.
     pub(super) fn add_repo(&mut self, repo: impl PromptRepo) -> Result<(), String> {
         let repo = Repo::register(repo)?;
-        if let Some(other) = self
-            .repos
-            .iter()
-            .find(|other| overlap(other.prefix(), repo.prefix()))
-        {
+        if let Some(other) = self.repos.iter().find(|other| overlap(other.prefix(), repo.prefix())) {
             return Err(format!(
                 "overlaps with the prefix `{}`, so that a name could belong to both; prefixes that do not start with \
                  each other would do",

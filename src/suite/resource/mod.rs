@@ -70,9 +70,7 @@ impl Resources {
     /// Everything that is wrong with it.
     pub(super) fn add_repo(&mut self, repo: impl ResourceRepo) -> Result<(), Vec<String>> {
         let repo = Repo::register(repo)?;
-        let (prefix, overlaps) = (repo.prefix(), |other: &&Repo| {
-            overlap(other.prefix(), repo.prefix())
-        });
+        let (prefix, overlaps) = (repo.prefix(), |other: &&Repo| overlap(other.prefix(), repo.prefix()));
         if let Some(other) = self.repos.iter().find(overlaps) {
             return Err(vec![format!(
                 "its prefix `{prefix}` overlaps with `{}` of `{}`, so that a URI could belong to both; prefixes that do \
@@ -116,10 +114,7 @@ impl Resources {
         completing: Completing,
         call: &Call,
     ) -> Result<Vec<String>, ToolError> {
-        let repo = self
-            .repos
-            .iter()
-            .find(|repo| repo.listed.uri_template == template);
+        let repo = self.repos.iter().find(|repo| repo.listed.uri_template == template);
         match repo {
             Some(repo) if repo.has_variable(&completing.name) => repo.complete(completing, call).await,
             Some(_) => Err(RpcError::invalid_params("the template has no such variable to complete").into()),
@@ -146,7 +141,5 @@ pub(super) fn overlap(one: &str, other: &str) -> bool {
 }
 
 fn last_part(uri: &str) -> &str {
-    uri.rsplit(['/', ':'])
-        .find(|part| !part.is_empty())
-        .unwrap_or(uri)
+    uri.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(uri)
 }

@@ -78,9 +78,7 @@ impl ResourceOutput for Bytes {
 impl<T: Serialize + Send> ResourceOutput for Json<T> {
     fn into_result(self, uri: &str) -> Result<ReadResourceResult, ToolError> {
         let text = serde_json::to_string(&self.0).map_err(ToolError::internal)?;
-        ResourceContents::text(uri, text)
-            .mime_type("application/json")
-            .into_result(uri)
+        ResourceContents::text(uri, text).mime_type("application/json").into_result(uri)
     }
 }
 

@@ -159,9 +159,7 @@ impl Repo {
     pub(super) fn register<R: ResourceRepo>(repo: R) -> Result<Self, Vec<String>> {
         let (listed, prefix, cache) = (repo.template(), repo.prefix(), repo.cache());
         let mut faults = Vec::new();
-        let template = Template::parse(&listed.uri_template)
-            .map_err(|fault| faults.push(fault))
-            .ok();
+        let template = Template::parse(&listed.uri_template).map_err(|fault| faults.push(fault)).ok();
         if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
             faults.push(fault);
         }

@@ -33,16 +33,12 @@ impl Template {
     ///
     /// What is wrong with it, and what would do.
     pub(in crate::suite) fn parse(template: &str) -> Result<Self, String> {
-        let mut parsed = Self {
-            start: Vec::new(),
-            variables: Vec::new(),
-        };
+        let mut parsed = Self { start: Vec::new(), variables: Vec::new() };
         let mut rest = template;
         while let Some((text, behind)) = rest.split_once('{') {
             parsed.push_text(text)?;
-            let (expression, behind) = behind
-                .split_once('}')
-                .ok_or("it has a `{` without its `}`; `{name}` would do")?;
+            let (expression, behind) =
+                behind.split_once('}').ok_or("it has a `{` without its `}`; `{name}` would do")?;
             parsed.push_expression(expression)?;
             rest = behind;
         }
@@ -66,10 +62,7 @@ impl Template {
 
     fn push_text(&mut self, text: &str) -> Result<(), String> {
         let text = tokens(text).ok_or_else(|| {
-            format!(
-                "`{}` holds what a URI cannot hold; percent-encode it",
-                text.escape_debug()
-            )
+            format!("`{}` holds what a URI cannot hold; percent-encode it", text.escape_debug())
         })?;
         match self.variables.last_mut() {
             None => self.start.extend(text),
@@ -101,9 +94,7 @@ impl Template {
             ));
         }
         if self.names().any(|known| known == name) {
-            return Err(format!(
-                "it has the variable `{name}` twice; each name once would do"
-            ));
+            return Err(format!("it has the variable `{name}` twice; each name once would do"));
         }
         if let Some(before) = self.variables.last().filter(|before| before.then.is_empty()) {
             return Err(format!(
@@ -111,11 +102,7 @@ impl Template {
                 before.name
             ));
         }
-        self.variables.push(Variable {
-            name: name.to_owned(),
-            is_reserved,
-            then: Vec::new(),
-        });
+        self.variables.push(Variable { name: name.to_owned(), is_reserved, then: Vec::new() });
         Ok(())
     }
 
@@ -141,10 +128,7 @@ impl Template {
         let mut last_values = Vec::with_capacity(behind.len());
         for (place, variable) in behind.iter().enumerate().rev() {
             rest = rest.strip_suffix(&*variable.then)?;
-            let previous = place
-                .checked_sub(1)
-                .and_then(|place| behind.get(place))
-                .unwrap_or(pivot);
+            let previous = place.checked_sub(1).and_then(|place| behind.get(place)).unwrap_or(pivot);
             let (more, value) = rest.split_at(last(rest, &previous.then)?);
             last_values.push((variable.name.clone(), variable.decode(value, &[])?));
             rest = more;
@@ -159,10 +143,7 @@ impl Template {
 
 /// Where a text first occurs behind at least one token.
 fn first(tokens: &[Token], text: &[Token]) -> Option<usize> {
-    let at = tokens
-        .get(1..)?
-        .windows(text.len())
-        .position(|window| window == text)?;
+    let at = tokens.get(1..)?.windows(text.len()).position(|window| window == text)?;
     Some(at + 1)
 }
 
@@ -220,29 +201,12 @@ mod tests {
 
     #[test]
     fn simple_variables() {
-        assert_eq!(
-            matched("test://template/{id}/data", "test://template/123/data"),
-            values(["123"])
-        );
+        assert_eq!(matched("test://template/{id}/data", "test://template/123/data"), values(["123"]));
         assert_eq!(matched("a://{x,y}", "a://1,2"), values(["1", "2"]));
-        assert_eq!(
-            matched("a://{x}-{y}.md", "a://1-2-3.md.md"),
-            values(["1", "2-3.md"])
-        );
-        assert_eq!(
-            matched("a://{x}", "a://caf%C3%A9%20%e2%82%ac"),
-            values(["café €"])
-        );
-        assert_eq!(
-            matched("a://{x}2{y}", "a://%12%7e2b"),
-            None,
-            "a control character"
-        );
-        assert_eq!(
-            matched("a://{x}1{y}", "a://%411b"),
-            values(["A", "b"]),
-            "no text inside of an escape"
-        );
+        assert_eq!(matched("a://{x}-{y}.md", "a://1-2-3.md.md"), values(["1", "2-3.md"]));
+        assert_eq!(matched("a://{x}", "a://caf%C3%A9%20%e2%82%ac"), values(["café €"]));
+        assert_eq!(matched("a://{x}2{y}", "a://%12%7e2b"), None, "a control character");
+        assert_eq!(matched("a://{x}1{y}", "a://%411b"), values(["A", "b"]), "no text inside of an escape");
         for uri in [
             "a://", "a://1/2", "a://1?2", "a://1,2", "a://1:2", "A://1", "a:/1", "a://1%", "a://%zz",
             "a://%ff", "a://é", "a://1 2", "a://a b", "b://1", "",
@@ -255,15 +219,9 @@ mod tests {
     fn path_and_reserved_variables() {
         assert_eq!(matched("a://b{/x,y}", "a://b/1/2"), values(["1", "2"]));
         assert_eq!(matched("a://b{/x}/end", "a://b/1/end"), values(["1"]));
-        assert_eq!(
-            matched("a://{+path}", "a://b/c.md?q=1#f"),
-            values(["b/c.md?q=1#f"])
-        );
+        assert_eq!(matched("a://{+path}", "a://b/c.md?q=1#f"), values(["b/c.md?q=1#f"]));
         assert_eq!(matched("a://{repo}/{+path}", "a://r/b/c"), values(["r", "b/c"]));
-        assert_eq!(
-            matched("a://{+path}/by/{user}.txt", "a://b/by/c/by/u.txt"),
-            values(["b/by/c", "u"])
-        );
+        assert_eq!(matched("a://{+path}/by/{user}.txt", "a://b/by/c/by/u.txt"), values(["b/by/c", "u"]));
         assert_eq!(matched("a://{+path}-{id}", "a://a-b/c-7"), values(["a-b/c", "7"]));
         assert_eq!(matched("file://{+path}", "file:///home/x"), values(["/home/x"]));
         assert_eq!(matched("a://{+path}/raw", "a://raw"), None);
@@ -287,16 +245,8 @@ mod tests {
             "../a",
             "a%0ab",
         ] {
-            assert_eq!(
-                matched("file:///docs/{name}", &format!("file:///docs/{name}")),
-                None,
-                "{name}"
-            );
-            assert_eq!(
-                matched("file:///docs{/name}", &format!("file:///docs/{name}")),
-                None,
-                "{name}"
-            );
+            assert_eq!(matched("file:///docs/{name}", &format!("file:///docs/{name}")), None, "{name}");
+            assert_eq!(matched("file:///docs{/name}", &format!("file:///docs/{name}")), None, "{name}");
         }
         for path in [
             "../etc",
@@ -313,21 +263,11 @@ mod tests {
             "..%5ca",
             "a%00",
         ] {
-            assert_eq!(
-                matched("file:///docs/{+path}", &format!("file:///docs/{path}")),
-                None,
-                "{path}"
-            );
+            assert_eq!(matched("file:///docs/{+path}", &format!("file:///docs/{path}")), None, "{path}");
         }
-        assert_eq!(
-            matched("file:///docs/{name}", "file:///docs/..."),
-            values(["..."])
-        );
+        assert_eq!(matched("file:///docs/{name}", "file:///docs/..."), values(["..."]));
         // Decoded once and not again: what looks like an escape then is text.
-        assert_eq!(
-            matched("file:///docs/{name}", "file:///docs/%252e%252e%252f"),
-            values(["%2e%2e%2f"])
-        );
+        assert_eq!(matched("file:///docs/{name}", "file:///docs/%252e%252e%252f"), values(["%2e%2e%2f"]));
     }
 
     #[test]
@@ -362,17 +302,10 @@ mod tests {
     /// RFC 6570, section 3.2: what is neither unreserved nor, for `{+a}`, reserved, is percent-encoded.
     fn expand(value: &str, is_reserved: bool) -> String {
         let encode = |byte: u8| {
-            let token = Token {
-                byte,
-                is_encoded: false,
-            };
+            let token = Token { byte, is_encoded: false };
             let stays = token.is_unreserved()
                 || (is_reserved && byte != b'%' && tokens(&(byte as char).to_string()).is_some());
-            if stays {
-                (byte as char).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
+            if stays { (byte as char).to_string() } else { format!("%{byte:02X}") }
         };
         value.bytes().map(encode).collect()
     }

@@ -23,15 +23,9 @@ pub(in crate::suite) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut rest = text.as_bytes();
     while let [byte, behind @ ..] = rest {
         let token = if let (b'%', [high, low, ..]) = (byte, behind) {
-            Token {
-                byte: hex(*high)? << 4 | hex(*low)?,
-                is_encoded: true,
-            }
+            Token { byte: hex(*high)? << 4 | hex(*low)?, is_encoded: true }
         } else {
-            Token {
-                byte: *byte,
-                is_encoded: false,
-            }
+            Token { byte: *byte, is_encoded: false }
         };
         if !token.is_encoded && !token.is_unreserved() && !token.is_reserved() {
             return None;
@@ -43,9 +37,7 @@ pub(in crate::suite) fn tokens(text: &str) -> Option<Vec<Token>> {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    char::from(digit)
-        .to_digit(16)
-        .and_then(|digit| u8::try_from(digit).ok())
+    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 /// Refuses what is no absolute URI.
@@ -56,14 +48,9 @@ fn hex(digit: u8) -> Option<u8> {
 pub(in crate::suite) fn check(uri: &str) -> Result<(), String> {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme
-                .chars()
-                .all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
+            && scheme.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
     };
-    if !uri
-        .split_once(':')
-        .is_some_and(|(scheme, rest)| is_scheme(scheme) && !rest.is_empty())
-    {
+    if !uri.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && !rest.is_empty()) {
         return Err("it is no URI: it does not start with a scheme; `notes://today` would do".to_owned());
     }
     match tokens(uri) {
@@ -78,13 +65,7 @@ mod tests {
 
     #[test]
     fn res_12_what_is_a_uri() {
-        for uri in [
-            "test://static-text",
-            "file:///a%20b",
-            "urn:isbn:1",
-            "a+b.c-d://x?y#z",
-            "mailto:a@b",
-        ] {
+        for uri in ["test://static-text", "file:///a%20b", "urn:isbn:1", "a+b.c-d://x?y#z", "mailto:a@b"] {
             assert_eq!(check(uri), Ok(()), "{uri}");
         }
         for uri in [
