@@ -12,6 +12,7 @@ mod prompts;
 mod resources;
 mod rounds;
 mod schemas;
+mod several;
 mod triggers;
 
 use ractor_mcp::prelude::*;

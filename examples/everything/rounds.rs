@@ -1,19 +1,14 @@
 //! Tools that ask their client, in each of the ways.
 
 use ractor_mcp::prelude::*;
-use ractor_mcp::suite::{Roots, ToolSpec, form};
-use ractor_mcp::wire::{CreateMessageRequest, InputRequest, LogLevel, Root, SamplingMessage};
+use ractor_mcp::suite::{Roots, ToolSpec};
+use ractor_mcp::wire::{CreateMessageRequest, LogLevel, Root, SamplingMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
-struct Name {
+pub struct Name {
     name: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Colour {
-    color: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,16 +16,16 @@ struct Confirm {
     ok: bool,
 }
 
-fn greeting(name: Elicited<Name>) -> String {
+pub fn greeting(name: Elicited<Name>) -> String {
     let name = name.accepted().map(|Name { name }| name);
     format!("Hello, {}!", name.as_deref().unwrap_or("stranger"))
 }
 
-fn sample(prompt: &str, most: u64) -> CreateMessageRequest {
+pub fn sample(prompt: &str, most: u64) -> CreateMessageRequest {
     CreateMessageRequest::new(vec![SamplingMessage::user(prompt)], most)
 }
 
-fn named(roots: &[Root]) -> String {
+pub fn named(roots: &[Root]) -> String {
     let uris: Vec<_> = roots.iter().map(|root| &*root.uri).collect();
     format!("Roots: {}", uris.join(", "))
 }
@@ -60,37 +55,6 @@ async fn state(call: Call) -> Result<String, ToolError> {
     Ok(format!("{kept}, confirmed: {ok}"))
 }
 
-async fn multiple(call: Call) -> Result<String, ToolError> {
-    let (name, greeted, roots) = call.ask_all((
-        ("user_name", form("What is your name?")),
-        ("greeting", sample("Generate a greeting", 50)),
-        ("client_roots", Roots),
-    ))?;
-    Ok(format!("{} {} {}", greeting(name), greeted.text(), named(&roots)))
-}
-
-async fn multi_round(call: Call) -> Result<String, ToolError> {
-    let name = greeting(call.elicit("step1", "Step 1: What is your name?")?);
-    let colour = call.elicit::<Colour>("step2", "Step 2: What is your favorite color?")?;
-    let colour = colour.accepted().map(|Colour { color }| color);
-    Ok(format!("{name} You like {}.", colour.as_deref().unwrap_or("none")))
-}
-
-/// Asks for nothing that the client did not declare.
-async fn capabilities(call: Call) -> Result<String, ToolError> {
-    let declared = &call.meta().client_capabilities;
-    let mut questions: Vec<(&str, InputRequest)> = Vec::new();
-    if declared.elicitation_form() {
-        let schema = serde_json::json!({"type": "object", "properties": {"name": {"type": "string"}}});
-        questions.push(("user_name", InputRequest::form("What is your name?", schema)));
-    }
-    if declared.sampling() {
-        questions.push(("greeting", sample("Generate a greeting", 50).into()));
-    }
-    let answers = call.ask_all(questions)?;
-    Ok(format!("{} answers", answers.len()))
-}
-
 /// Registers them all.
 pub fn add_to(suite: Suite) -> Suite {
     const P: &str = "test_input_required_result";
@@ -101,9 +65,9 @@ pub fn add_to(suite: Suite) -> Suite {
         .tool(&format!("{P}_list_roots"), asks("the client's roots", list_roots))
         .tool(&format!("{P}_request_state"), asks("a confirmation, and remembers something", state))
         .tool(&format!("{P}_tampered_state"), asks("a confirmation, and trusts no state", state))
-        .tool(&format!("{P}_multiple_inputs"), asks("three things at once", multiple))
-        .tool(&format!("{P}_multi_round"), asks("one thing after the other", multi_round))
-        .tool(&format!("{P}_capabilities"), asks("what the client can do", capabilities))
+        .tool(&format!("{P}_multiple_inputs"), asks("three things at once", super::several::multiple))
+        .tool(&format!("{P}_multi_round"), asks("one thing after the other", super::several::multi_round))
+        .tool(&format!("{P}_capabilities"), asks("what the client can do", super::several::capabilities))
 }
 
 fn asks<F, Fut>(what: &str, function: F) -> ToolSpec

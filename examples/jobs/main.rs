@@ -2,6 +2,7 @@
 
 mod queue;
 mod server;
+mod tools;
 
 use ractor_mcp::prelude::*;
 

@@ -1,15 +1,12 @@
 //! The handler: one actor a request, whose state is the job that it waits for.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use ractor_mcp::prelude::*;
-use ractor_mcp::wire::{
-    CallToolRequest, CallToolResult, Implementation, ListToolsResult, Request, ServerCapabilities, Tool,
-};
-use serde_json::{Value, json};
+use ractor_mcp::wire::{CallToolResult, Implementation, ListToolsResult, Request, ServerCapabilities};
 
 use crate::queue::{Job, Queue, Update};
+use crate::tools;
 
 #[derive(Default)]
 pub struct Jobs {
@@ -21,12 +18,6 @@ impl Jobs {
     /// Where the tool `tree` finds the server to show.
     pub fn shown(&self) -> Arc<OnceLock<McpSupervisor>> {
         Arc::clone(&self.mcp)
-    }
-
-    fn render(&self, call: &CallToolRequest, request: &Channel<Update>) -> Option<Job> {
-        let argument = |name| call.arguments.get(name).and_then(Value::as_u64);
-        let (frames, delay) = (argument("frames").filter(|frames| *frames > 0)?, argument("delay_ms")?);
-        Some(self.queue.enqueue(frames, Duration::from_millis(delay), request.address()))
     }
 }
 
@@ -45,13 +36,16 @@ impl Handler for Jobs {
         job: &mut Option<Job>,
     ) -> Result<Reply, RpcError> {
         let call = match request {
-            Request::ListTools(_) => return Ok(ListToolsResult::new(tools()).into()),
+            Request::ListTools(_) => return Ok(ListToolsResult::new(tools::list()).into()),
             Request::CallTool(call) => call,
             other => return Err(RpcError::method_not_found(other.method())),
         };
         let tree = || self.mcp.get().map(|mcp| mcp.tree().to_string()).unwrap_or_default();
         match call.name.as_str() {
-            "render" => *job = self.render(&call, channel),
+            "render" => {
+                *job = tools::frames_and_delay(&call)
+                    .map(|(frames, delay)| self.queue.enqueue(frames, delay, channel.address()));
+            }
             "running" => return Ok(CallToolResult::text(self.queue.running().to_string()).into()),
             "tree" => return Ok(CallToolResult::text(tree()).into()),
             _ => return Err(RpcError::invalid_params("unknown tool")),
@@ -90,18 +84,4 @@ impl Handler for Jobs {
     fn server_info(&self) -> Option<Implementation> {
         Some(Implementation::new("jobs", "1.0.0"))
     }
-}
-
-fn tools() -> Vec<Tool> {
-    let render = json!({
-        "type": "object",
-        "properties": { "frames": { "type": "integer", "minimum": 1 }, "delay_ms": { "type": "integer" } },
-        "required": ["frames", "delay_ms"]
-    });
-    let nothing = json!({ "type": "object", "additionalProperties": false });
-    vec![
-        Tool::new("render", render).description("Renders frames, one after another, and reports each."),
-        Tool::new("running", nothing.clone()).description("How many jobs run."),
-        Tool::new("tree", nothing).description("The actor tree of the server."),
-    ]
 }
