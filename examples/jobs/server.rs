@@ -1,25 +1,11 @@
 //! The handler: one actor a request, whose state is the job that it waits for.
 
-use std::sync::{Arc, OnceLock};
-
 use ractor_mcp::prelude::*;
 use ractor_mcp::wire::{CallToolResult, Implementation, ListToolsResult, Request, ServerCapabilities};
 
-use crate::queue::{Job, Queue, Update};
+use crate::Jobs;
+use crate::queue::{Job, Update};
 use crate::tools;
-
-#[derive(Default)]
-pub struct Jobs {
-    queue: Arc<Queue>,
-    mcp: Arc<OnceLock<McpSupervisor>>,
-}
-
-impl Jobs {
-    /// Where the tool `tree` finds the server to show.
-    pub fn shown(&self) -> Arc<OnceLock<McpSupervisor>> {
-        Arc::clone(&self.mcp)
-    }
-}
 
 impl Handler for Jobs {
     type State = Option<Job>;
