@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
@@ -129,14 +130,15 @@ where
         .keep_alive_interval(Some(limits.keep_alive))
         .keep_alive_timeout(limits.write_stall);
     let mut connection = pin!(builder.serve_connection(io, service));
-    tokio::select! {
+    let limit = tokio::select! {
         ended = connection.as_mut() => return ended,
-        () = closing => {}
-        // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever.
-        () = idle(caller, limits) => {}
-    }
+        // The end of the drain is limited from above.
+        () = closing => Duration::MAX,
+        // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever, and need not agree.
+        () = idle(caller, limits) => limits.first_byte,
+    };
     connection.as_mut().graceful_shutdown();
-    connection.await
+    timeout(limit, connection).await.unwrap_or(Ok(()))
 }
 
 /// Resolves when the connection has had no request for the head time.

@@ -4,8 +4,8 @@
 //! no slot and no queue. hyper drops this future when the client leaves, and with it the [`Delivery`].
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use http::header::{
@@ -26,6 +26,7 @@ use crate::rules::errors::Refusal;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
+use crate::rules::rate::Rate;
 use crate::rules::subscription;
 use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 
@@ -45,6 +46,8 @@ pub(crate) struct Endpoint {
     pub(crate) slots: Slots,
     pub(crate) streams: Streams,
     pub(crate) drain: Drain,
+    /// How often refusals of strange names and origins are told.
+    pub(crate) warnings: Mutex<Rate>,
 }
 
 /// Where a request came from, and under which supervisor its actor lives.
@@ -98,12 +101,23 @@ impl Endpoint {
                 preflight(&head)
             }
             Ok(()) => self.respond(head, body, caller).await,
-            Err(refusal) => return refuse(refusal),
+            Err(refusal) => {
+                self.tell_operator(&refusal);
+                return refuse(refusal);
+            }
         };
         if let Some(request) = browser {
             cors::answer(&request, response.headers_mut());
         }
         response
+    }
+
+    /// A name or an origin that is missing in a list is the operator's affair: the message says which, and the option.
+    /// Whoever sends a thousand of them gets one line a second.
+    fn tell_operator(&self, refusal: &Refusal) {
+        if self.warnings.lock().unwrap_or_else(PoisonError::into_inner).take(tokio::time::Instant::now()) {
+            tracing::warn!(target: "ractor_mcp", reason = %refusal.error.message, "request refused");
+        }
     }
 
     async fn respond<B>(&self, head: Parts, body: B, caller: &Caller) -> Response<ResponseBody>

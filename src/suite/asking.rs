@@ -11,8 +11,8 @@ use crate::handler::RpcError;
 use super::{Call, Elicited, Question, Questions, web_page};
 
 /// Asking the client, in the middle of a call (multi round-trip requests). A question without an answer is an error that
-/// `?` carries out; the client answers by sending the call again, and **the tool runs again from the top**. See [`Rounds`]
-/// for what that means.
+/// `?` carries out; the client answers by sending the call again, and the tool runs again from the top. See
+/// [`Rounds`](super::Rounds) for what that means.
 ///
 /// ```
 /// use ractor_mcp::prelude::*;
@@ -97,11 +97,11 @@ impl<M: Send + 'static> Call<M> {
         self.rounds().ask_all(questions)
     }
 
-    /// Runs an effect in one round only, and remembers its outcome for the later ones; see [`Rounds::once`].
+    /// Runs an effect in one round only, and remembers its outcome for the later ones; see [`Rounds::once`](super::Rounds::once).
     ///
     /// # Errors
     ///
-    /// As for [`Rounds::once`].
+    /// As for [`Rounds::once`](super::Rounds::once).
     pub async fn once<T, F>(&self, key: &str, effect: F) -> Result<T, RpcError>
     where
         T: Serialize + DeserializeOwned,
@@ -114,7 +114,7 @@ impl<M: Send + 'static> Call<M> {
     ///
     /// # Errors
     ///
-    /// The failure, and as for [`Rounds::once`].
+    /// The failure, and as for [`Rounds::once`](super::Rounds::once).
     pub async fn try_once<T, E, F>(&self, key: &str, effect: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,

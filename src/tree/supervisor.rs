@@ -19,6 +19,7 @@ use crate::handler::Handler;
 use crate::http::Endpoint;
 use crate::request::{Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
+use crate::rules::rate::Rate;
 use crate::wire::ServerNotification;
 
 use super::connection;
@@ -325,6 +326,7 @@ impl Server {
             slots: self.slots.clone(),
             streams: self.streams.clone(),
             drain: self.drain.clone(),
+            warnings: Mutex::new(Rate::new(1)),
         })
     }
 

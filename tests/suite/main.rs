@@ -13,6 +13,7 @@ mod pages;
 mod prompts;
 mod resources;
 mod rounds;
+mod rounds_offers;
 mod rounds_state;
 mod streaming;
 mod subscriptions;
