@@ -48,7 +48,7 @@ async fn converse(client: TestClient) {
     let mut answers = json!({});
     loop {
         let mut params =
-            json!({"name": "delete", "arguments": {"path": "/tmp/old"}, "inputResponses": answers});
+            json!({"name": "delete", "arguments": {"path": "reports/old"}, "inputResponses": answers});
         if state.is_string() {
             params["requestState"] = state;
         }

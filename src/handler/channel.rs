@@ -330,6 +330,11 @@ impl Exchange {
         self.sink.is_closed()
     }
 
+    /// Whether the answer was given already, by the handler itself.
+    pub(crate) fn was_answered(&self) -> bool {
+        self.sink.is_answered()
+    }
+
     fn unless_closed(&self, sent: Sent) -> Result<Sent, Unsent> {
         if self.is_closed() { Err(Unsent::Closed) } else { Ok(sent) }
     }

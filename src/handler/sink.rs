@@ -73,6 +73,11 @@ pub(crate) trait Sink: Send + Sync {
     /// Whether the reader is gone or the answer was given.
     fn is_closed(&self) -> bool;
 
+    /// Whether the answer was given, whoever reads it.
+    fn is_answered(&self) -> bool {
+        false
+    }
+
     /// Whether the transport can carry anything before the answer.
     fn streams(&self) -> bool;
 

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+#[cfg(feature = "http2")]
 use std::time::Duration;
 
 use hyper::body::Incoming;

@@ -67,6 +67,7 @@ impl Caller {
     }
 
     /// How many requests came so far.
+    #[cfg(feature = "http2")]
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
@@ -262,11 +263,19 @@ impl Endpoint {
             return Err(Refusal::needs_a_stream());
         }
         subscription::check_size(&listen.notifications, self.limits.filter)?;
-        self.streams.admission.take().map(Held::Place).ok_or_else(Refusal::too_many_streams)
+        let place = self.streams.admission.take().ok_or_else(Refusal::too_many_streams)?;
+        self.still_open().map(|()| Held::Place(place))
     }
 
     fn slot(&self, caller: &Caller) -> Result<Slot, Refusal> {
-        Slots::take(&self.slots, &caller.slots).ok_or_else(Refusal::overloaded)
+        let slot = Slots::take(&self.slots, &caller.slots).ok_or_else(Refusal::overloaded)?;
+        self.still_open().map(|()| slot)
+    }
+
+    /// Asked again once a slot is held: the shutdown waits for all slots that were taken before it began, and a request
+    /// whose body, or caller, took its time must not slip in behind.
+    fn still_open(&self) -> Result<(), Refusal> {
+        if self.drain.phase() > Phase::Open { Err(Refusal::shutting_down()) } else { Ok(()) }
     }
 
     fn spawn_options(&self) -> SpawnOptions {

@@ -227,6 +227,10 @@ impl Sink for Outbox {
         self.lock().is_closed()
     }
 
+    fn is_answered(&self) -> bool {
+        self.lock().answered
+    }
+
     fn streams(&self) -> bool {
         self.streams
     }

@@ -122,7 +122,7 @@ impl<H: Handler> RequestProcess<H> {
 
     /// Gives the answer, except to a stream, which has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
-        let answered_before = self.exchange().is_answered();
+        let answered_before = self.exchange().was_answered();
         if self.stream.is_none() && !give(self.exchange()) && answered_before {
             tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
         }

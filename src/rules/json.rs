@@ -4,7 +4,7 @@
 //! Nothing recurses deeper than the limit: what lies below it is skipped without a stack, and never becomes a tree that
 //! would have to be dropped. The tests are in `message.rs`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -15,6 +15,9 @@ use super::errors::{Refusal, Shown};
 
 /// The deepest nesting that serde_json reads is 127 levels; one of them is needed to notice what lies below.
 pub(super) const DEEPEST: usize = 126;
+
+/// How many values one body may hold, of any kind and at any depth.
+pub(super) const MOST_VALUES: usize = 200_000;
 
 /// How serde_json marks numbers and raw text inside of its own data model. A client's key of this kind would be
 /// taken for such a mark later on, so it is refused.
@@ -27,6 +30,8 @@ pub(super) enum Fault {
     Repeated(String),
     /// Nesting beyond the limit.
     Depth,
+    /// More values than the limit.
+    Values,
     /// A number that no float holds.
     Number,
     /// A key that starts as those that serde_json keeps for itself.
@@ -41,6 +46,7 @@ impl Fault {
                 Refusal::not_a_message(format!("the member `{}` comes twice in one object", Shown(key)))
             }
             Self::Depth => Refusal::not_a_message(format!("the body is nested deeper than {depth} levels")),
+            Self::Values => Refusal::not_a_message(format!("the body holds more than {MOST_VALUES} values")),
             Self::Number => Refusal::not_json("the body holds a number that is out of range"),
             Self::Private => {
                 Refusal::not_a_message(format!("a member has a name that starts with `{PRIVATE}`"))
@@ -53,17 +59,28 @@ impl Fault {
 #[derive(Clone, Copy)]
 pub(super) struct Strict<'f> {
     fault: &'f RefCell<Option<Fault>>,
+    left: &'f Cell<usize>,
     levels: usize,
 }
 
 impl<'f> Strict<'f> {
     /// Notes the first fault in `fault`, and reads on.
-    pub(super) fn new(fault: &'f RefCell<Option<Fault>>, levels: usize) -> Self {
-        Self { fault, levels }
+    pub(super) fn new(fault: &'f RefCell<Option<Fault>>, left: &'f Cell<usize>, levels: usize) -> Self {
+        Self { fault, left, levels }
     }
 
     pub(super) fn note(self, fault: Fault) {
         self.fault.borrow_mut().get_or_insert(fault);
+    }
+
+    /// Counts one value more; false if there are too many. In memory a value is many times as large as in the body.
+    fn count(self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        if left == 0 {
+            self.note(Fault::Values);
+        }
+        left > 0
     }
 
     /// For the values inside of this one; `None` if it may not be a container.
@@ -134,9 +151,11 @@ impl<'de> Visitor<'de> for Strict<'_> {
             return Ok(Value::Null);
         };
         let mut array = Vec::new();
-        while let Some(value) = seq.next_element_seed(inside)? {
+        while self.count() {
+            let Some(value) = seq.next_element_seed(inside)? else { return Ok(Value::Array(array)) };
             array.push(value);
         }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Value::Array(array))
     }
 
@@ -147,7 +166,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             if key.starts_with(PRIVATE) {
                 return self.number(map);
             }
-            let Some(inside) = inside else {
+            let Some(inside) = inside.filter(|_| self.count()) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };

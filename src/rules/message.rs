@@ -4,7 +4,7 @@
 //! (`-32600`): batches, responses, other ids than strings and integers, repeated keys, deep nesting. Those are well-formed
 //! JSON, so reading goes on to its end, and the answer has the id wherever it stood.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::errors::Refusal;
-use super::json::{DEEPEST, Fault, Strict};
+use super::json::{DEEPEST, Fault, MOST_VALUES, Strict};
 use crate::wire::RequestId;
 
 /// One message of a client.
@@ -56,9 +56,10 @@ pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incom
     }
     let depth = depth.min(DEEPEST);
     let fault = RefCell::new(None);
+    let left = Cell::new(MOST_VALUES);
     let mut json = serde_json::Deserializer::from_str(text);
     // The frame is the first level.
-    let strict = Strict::new(&fault, depth.saturating_sub(1));
+    let strict = Strict::new(&fault, &left, depth.saturating_sub(1));
     let envelope =
         json.deserialize_map(EnvelopeVisitor(strict)).and_then(|envelope| json.end().map(|()| envelope));
     match (envelope, fault.into_inner()) {
@@ -279,6 +280,18 @@ mod tests {
 
     fn with_params(params: &str) -> String {
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{params}}}"#)
+    }
+
+    #[test]
+    fn a_body_of_more_values_than_anyone_means_is_refused_with_its_id() {
+        let body = |count: usize| {
+            let values = vec!["{\"\":0}"; count].join(",");
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"c":[{values}]}}}}"#)
+        };
+        assert!(read(body(MOST_VALUES / 2 - 10).as_bytes(), 64, 256).is_ok());
+        let refusal = read(body(MOST_VALUES).as_bytes(), 64, 256).unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32600));
+        assert_eq!(refusal.id, Some(RequestId::from(1)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! A key is an optional prefix of dot-separated labels with a `/`, and a name that may be empty after a prefix.
 
+#[cfg(feature = "suite")]
 use super::errors::Shown;
 
 /// Whether a key of `_meta` is well formed.
@@ -18,6 +19,7 @@ pub(crate) fn is_extension(identifier: &str) -> bool {
 }
 
 /// What is wrong with a key that an application sets.
+#[cfg(feature = "suite")]
 pub(crate) fn fault(key: &str) -> Option<String> {
     let wrong = match key {
         _ if !is_valid(key) => "is not a key; a key is an optional prefix such as `com.example/` and a name",
@@ -29,6 +31,7 @@ pub(crate) fn fault(key: &str) -> Option<String> {
 
 /// Whether a key belongs to the protocol: the second label of its prefix is `modelcontextprotocol` or `mcp`, as in
 /// `io.modelcontextprotocol/`. `com.example.mcp/` does not.
+#[cfg(any(test, feature = "suite"))]
 fn is_reserved(key: &str) -> bool {
     let second = key.split_once('/').and_then(|(prefix, _)| prefix.split('.').nth(1));
     matches!(second, Some("modelcontextprotocol" | "mcp"))

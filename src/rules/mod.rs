@@ -52,6 +52,8 @@ pub(crate) mod rate;
 pub(crate) mod reply;
 mod request_meta;
 pub(crate) mod subscription;
+#[cfg(feature = "suite")]
 pub(crate) mod tool_name;
 mod trace_context;
+#[cfg(feature = "suite")]
 pub(crate) mod x_mcp_header;

@@ -69,9 +69,53 @@ fn mark(question: &Value) -> String {
 
 /// The digest of a value, whatever the order of its members.
 pub(super) fn digest(value: &Value) -> [u8; 32] {
-    let mut sorted = value.clone();
-    sorted.sort_all_objects();
-    Sha256::digest(sorted.to_string()).into()
+    let mut hash = Sha256::new();
+    feed(&mut hash, value);
+    hash.finalize().into()
+}
+
+/// Feeds a value to a hash without a copy of it. Every part is written with its kind and its length, so that no two
+/// values read the same. Values are as deep as the reader of requests lets them be.
+fn feed(hash: &mut Sha256, value: &Value) {
+    let text = |hash: &mut Sha256, kind: u8, text: &str| {
+        hash.update([kind]);
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    match value {
+        Value::Null => hash.update(b"n"),
+        Value::Bool(truth) => hash.update([b'b', u8::from(*truth)]),
+        Value::Number(number) => text(hash, b'd', &number.to_string()),
+        Value::String(string) => text(hash, b's', string),
+        Value::Array(values) => {
+            hash.update(b"a");
+            hash.update((values.len() as u64).to_le_bytes());
+            values.iter().for_each(|value| feed(hash, value));
+        }
+        Value::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable_by_key(|(key, _)| *key);
+            hash.update(b"o");
+            hash.update((sorted.len() as u64).to_le_bytes());
+            for (key, value) in sorted {
+                text(hash, b'k', key);
+                feed(hash, value);
+            }
+        }
+    }
+}
+
+/// The digest of the members of an object.
+pub(super) fn digest_members(members: &Map<String, Value>) -> [u8; 32] {
+    let mut sorted: Vec<_> = members.iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    let mut hash = Sha256::new();
+    for (key, value) in sorted {
+        hash.update((key.len() as u64).to_le_bytes());
+        hash.update(key);
+        feed(&mut hash, value);
+    }
+    hash.finalize().into()
 }
 
 #[cfg(test)]

@@ -210,7 +210,7 @@ impl Rounds {
     fn of(keys: &KeyRing, context: &Arc<RequestContext>, sent: &Sent<'_>) -> Result<Self, RpcError> {
         let mut binding = Binding::new("requestState", &context.principal, &context.method).with(sent.name);
         if let Some(arguments) = sent.arguments.filter(|arguments| !arguments.is_empty()) {
-            binding = binding.with(book::digest(&Value::Object(arguments.clone())));
+            binding = binding.with(book::digest_members(arguments));
         }
         let book = match sent.state {
             Some(state) => Book::from_bytes(&keys.open(&binding, state)?).ok_or(InvalidToken)?,

@@ -5,7 +5,8 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! ractor_mcp = { version = "0.1", features = ["testing"] }
+//! ractor_mcp = { path = "../ractor_mcp", features = ["testing"] }
+//! serde_json = "1"
 //! tokio = { version = "1", features = ["macros", "rt", "test-util"] }
 //! ```
 //!
