@@ -288,8 +288,8 @@ mod tests {
             let values = vec!["{\"\":0}"; count].join(",");
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"c":[{values}]}}}}"#)
         };
-        assert!(read(body(MOST_VALUES / 2 - 10).as_bytes(), 64, 256).is_ok());
-        let refusal = read(body(MOST_VALUES).as_bytes(), 64, 256).unwrap_err();
+        assert!(super::read(body(MOST_VALUES / 2 - 10).as_bytes(), 64, 256).is_ok());
+        let refusal = super::read(body(MOST_VALUES).as_bytes(), 64, 256).unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32600));
         assert_eq!(refusal.id, Some(RequestId::from(1)));
     }
