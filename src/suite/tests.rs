@@ -182,8 +182,8 @@ fn g5_fractions_and_numbers_out_of_range_are_refused_with_their_path() {
     for (arguments, path) in [
         (r#"{"count": 30.5}"#, "count"),
         (r#"{"count": -1}"#, "count"),
-        (r#"{"count": 4294967296}"#, "u32"),
-        (r#"{"count": 1, "limit": 1e30}"#, "u64"),
+        (r#"{"count": 4294967296}"#, "`count`"),
+        (r#"{"count": 1, "limit": 1e30}"#, "`limit`"),
         (r#"{"count": 1, "list": [1, 2.5]}"#, "list[1]"),
     ] {
         let told = refused(serde_json::from_str(arguments).unwrap());
