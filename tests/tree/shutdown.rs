@@ -32,6 +32,35 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
 }
 
+#[tokio::test]
+async fn a_request_whose_body_arrives_after_the_drain_began_is_refused_and_runs_nothing() {
+    let server = Server::start(fixture::suite()).await;
+    let mut exits = server.mcp.exits();
+    let mut client = server.client().await;
+    let bytes = call("echo", json!({"text": "late"})).to_bytes(&server.addr.to_string());
+    let (most, rest) = bytes.split_at(bytes.len() - 10);
+    client.write_bytes(most).await;
+    let mut busy = server.client().await;
+    busy.write(&call("slow", json!({"ms": 1000}))).await;
+    server.await_process("request tools/call slow").await;
+
+    let mcp = server.mcp.clone();
+    let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_secs(20)).await });
+    eventually("the acceptor ends", || server.find("acceptor").is_none().then_some(())).await;
+    client.write_bytes(rest).await;
+    assert_eq!(client.read_response().await.status, 503);
+    assert_eq!(busy.read_response().await.text(), "worked for 1000 ms");
+    stopping.await.unwrap();
+    // The root ends last: whatever ran has ended before.
+    loop {
+        let exit = exits.next().await.expect("an exit").expect("none was missed");
+        assert!(!exit.label.contains("echo"), "the late call ran: {}", exit.label);
+        if exit.label == "mcp" {
+            break;
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_does_not_finish_in_time_is_interrupted_and_answers() {
     let server = TestServer::start(fixture::suite()).await;

@@ -1,4 +1,4 @@
-"""Drives the examples `hello`, `jobs` and `everything` with the official Python client, as an application would.
+"""Drives the examples `hello`, `jobs`, `everything` and `bench` with the official Python client, as an application would.
 
     python drive.py [FOLDER]     the folder of the built examples; target/debug/examples if absent
 """
@@ -290,9 +290,21 @@ async def many_calls_at_once(server):
     equal("texts", {text(result) for result in results}, {"This is a simple text response for testing."})
 
 
+# bench: what load is measured with
+
+
+@check("bench")
+async def the_tools_that_benchmarks_call_answer(server):
+    async with connect(server) as client:
+        tools = tools_by_name(await client.list_tools())
+        equal("add", text(await client.call_tool("add", {"a": 1, "b": 2})), "3")
+        equal("streams told", text(await client.call_tool("publish", {})), "0")
+    equal("names", list(tools), ["add", "publish"])
+
+
 def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "target/debug/examples").resolve()
-    programs = {name: folder / name for name in ("hello", "jobs", "everything")}
+    programs = {name: folder / name for name in ("hello", "jobs", "everything", "bench")}
     if missing := [str(program) for program in programs.values() if not program.is_file()]:
         raise SystemExit(f"not built: {', '.join(missing)}; `cargo build --examples` builds them")
     # An exception, so that the server of the check in progress is ended on the way out.
