@@ -16,7 +16,7 @@ use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
 
 use super::process::RequestProcess;
-use super::{Place, Slot, Streams};
+use super::{Place, Share, Slot, Streams};
 
 /// What one actor is spawned for.
 pub(crate) enum Message {
@@ -48,8 +48,8 @@ pub(crate) struct Call {
 
 /// What a running request takes from the server's limits.
 pub(crate) enum Held {
-    /// One of the requests that run at once.
-    Slot(#[allow(dead_code)] Slot),
+    /// One of the requests that run at once, with the bytes of its body.
+    Slot(#[allow(dead_code)] Slot, #[allow(dead_code)] Share),
     /// One of the streams that are open.
     Place(#[allow(dead_code)] Place),
 }
