@@ -126,6 +126,7 @@ impl McpSupervisor {
             embedded,
             ports: Mutex::default(),
         };
+        server.handler.started();
         Ok(Self(Arc::new(server)))
     }
 
