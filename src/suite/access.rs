@@ -24,11 +24,14 @@ pub enum Item<'a> {
 /// The predicate of a whole suite.
 pub(super) type Visible = dyn Fn(&Principal, Item<'_>) -> bool + Send + Sync;
 
+/// The predicate of one thing.
+type VisibleTo = dyn Fn(&Principal) -> bool + Send + Sync;
+
 /// What a registration says of who sees a thing and what its use needs.
 #[derive(Clone, Default)]
 pub(super) struct Access {
     scopes: Vec<String>,
-    visible: Option<Arc<dyn Fn(&Principal) -> bool + Send + Sync>>,
+    visible: Option<Arc<VisibleTo>>,
 }
 
 impl Access {

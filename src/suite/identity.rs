@@ -1,18 +1,19 @@
 //! Who the server says it is, and how it says that it is to be used: the same for all, or for each caller its own.
 
-use std::sync::Arc;
-
 use crate::handler::{Channel, Handler};
 use crate::wire::{DiscoverResult, Implementation};
 
 use super::{Call, Suite, SuiteMessage, cache};
 
+/// What the author says for each caller.
+type PerCaller<T> = Box<dyn Fn(&Call) -> T + Send + Sync>;
+
 /// What `server/discover` tells of the server itself.
 pub(super) struct Identity {
     pub(super) info: Implementation,
     instructions: Option<String>,
-    info_for: Option<Arc<dyn Fn(&Call) -> Implementation + Send + Sync>>,
-    instructions_for: Option<Arc<dyn Fn(&Call) -> Option<String> + Send + Sync>>,
+    info_for: Option<PerCaller<Implementation>>,
+    instructions_for: Option<PerCaller<Option<String>>>,
     pub(super) in_results: bool,
 }
 
@@ -38,7 +39,7 @@ impl Suite {
     where
         F: Fn(&Call) -> Implementation + Send + Sync + 'static,
     {
-        self.identity.info_for = Some(Arc::new(info));
+        self.identity.info_for = Some(Box::new(info));
         self
     }
 
@@ -64,7 +65,7 @@ impl Suite {
     where
         F: Fn(&Call) -> Option<String> + Send + Sync + 'static,
     {
-        self.identity.instructions_for = Some(Arc::new(instructions));
+        self.identity.instructions_for = Some(Box::new(instructions));
         self
     }
 

@@ -22,8 +22,8 @@
 //! | `subscriptions.rs`, `watched.rs` | what streams may be told; of which resources |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 //! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
-//! | `offers.rs` | what is answered about them and about lists |
-//! | `page.rs`, `cache.rs` | lists in pages; how long they may be kept |
+//! | `offers.rs` | what is answered about them |
+//! | `lists.rs`, `page.rs`, `cache.rs` | lists; their pages; how long they may be kept |
 //! | `completion.rs`, `text.rs` | what is completed; types out of texts |
 //! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
 
@@ -49,6 +49,7 @@ mod form;
 mod function;
 mod handle;
 mod identity;
+mod lists;
 mod offers;
 mod output;
 mod page;

@@ -120,6 +120,15 @@ impl Position {
     fn of(repo: &str, cursor: Option<Value>, skip: usize) -> Self {
         Self::Repo { prefix: repo.to_owned(), cursor: cursor.map(|cursor| [cursor]), skip }
     }
+
+    /// The item or the prefix that it names.
+    fn place(&self) -> &str {
+        match self {
+            Self::Start => "",
+            Self::After(key) | Self::Added(key) => key,
+            Self::Repo { prefix, .. } => prefix,
+        }
+    }
 }
 
 /// What is listed one by one: what is the suite's own in the order of registration, then what extensions add in the order
@@ -195,7 +204,8 @@ impl<'a> Cursors<'a> {
         let cursor = self.keys.seal(&self.binding, &payload, KeyRing::LIFETIME)?;
         if cursor.len() > LONGEST_CURSOR {
             return Err(RpcError::internal(format!(
-                "the cursor {position:?} takes {} bytes sealed; at most {LONGEST_CURSOR} can be sent back",
+                "the cursor behind `{}` takes {} bytes sealed; at most {LONGEST_CURSOR} can be sent back",
+                position.place(),
                 cursor.len(),
             )));
         }

@@ -35,7 +35,7 @@ pub(super) struct View<'a> {
 /// What a caller sees, all of it.
 pub(super) struct Whole<'a> {
     pub(super) own: Arc<Catalog>,
-    added: Vec<Offer>,
+    offers: Vec<Offer>,
     sight: Sight<'a>,
 }
 
@@ -119,22 +119,22 @@ impl<'a> View<'a> {
 
     /// Everything of a kind, for a list: all extensions are asked that may offer it.
     pub(super) async fn whole(self, kind: Kind, call: &Call) -> Result<Whole<'a>, ToolError> {
-        let mut added = Vec::new();
+        let mut offers = Vec::new();
         for extension in self.extensions.iter().filter(|extension| extension.may_offer(kind)) {
-            added.extend(extension.ask(call).await?);
+            offers.extend(extension.ask(call).await?);
         }
-        Ok(Whole { own: self.own, added, sight: self.sight })
+        Ok(Whole { own: self.own, offers, sight: self.sight })
     }
 }
 
 impl Whole<'_> {
     fn catalogs(&self) -> impl Iterator<Item = &Catalog> {
-        once(&*self.own).chain(self.added.iter().map(Offer::catalog))
+        once(&*self.own).chain(self.offers.iter().map(Offer::catalog))
     }
 
     /// Whether every caller sees just the suite's own tools, all of them.
     pub(super) fn is_all_tools(&self) -> bool {
-        self.added.is_empty() && self.sight.visible.is_none() && !self.own.tools.hides()
+        self.offers.is_empty() && self.sight.visible.is_none() && !self.own.tools.hides()
     }
 
     pub(super) fn resource(&self, uri: &str) -> Option<resource::Named> {
@@ -189,7 +189,7 @@ impl Whole<'_> {
         of: impl Fn(&'w Catalog) -> &'w [Arc<E>],
         shows: impl Fn(&&'w Arc<E>) -> bool,
     ) -> Vec<&'w Arc<E>> {
-        let all = self.added.iter().flat_map(|offer| of(offer.catalog()));
+        let all = self.offers.iter().flat_map(|offer| of(offer.catalog()));
         let mut added: Vec<&Arc<E>> = all.filter(shows).collect();
         added.sort_by(|one, other| one.key().cmp(other.key()));
         added.dedup_by(|one, other| one.key() == other.key());
