@@ -40,7 +40,7 @@ impl Watched {
     fn refuses(&self) -> bool {
         self.authorize.is_some()
             || self.providers.depend_on_caller(Kind::Resources)
-            || self.providers.current.catalog().resources.restricts()
+            || self.providers.current.catalog().resources.restricts
     }
 
     /// Those of some resources that the caller may be told of. URIs that nothing serves are refused with those that are

@@ -33,6 +33,8 @@ pub(super) struct Resources {
     pub(super) order: Vec<Arc<ResourceSpec>>,
     pub(super) repos: Vec<Arc<Repo>>,
     by_uri: HashMap<String, Arc<ResourceSpec>>,
+    /// Whether any of it is not for everyone. Kept, since each stream asks for each batch.
+    pub(super) restricts: bool,
 }
 
 /// What answers for a URI.
@@ -51,6 +53,7 @@ impl Resources {
             return Err("registered twice; each URI names one resource".to_owned());
         }
         self.by_uri.insert(resource.listed.uri.clone(), Arc::clone(&resource));
+        self.restricts |= resource.access.restricts();
         self.order.push(resource);
         Ok(())
     }
@@ -58,6 +61,7 @@ impl Resources {
     pub(super) fn remove(&mut self, uri: &str) -> Option<Arc<ResourceSpec>> {
         let removed = self.by_uri.remove(uri)?;
         self.order.retain(|resource| !Arc::ptr_eq(resource, &removed));
+        self.restricts = self.any_restricts();
         Some(removed)
     }
 
@@ -71,13 +75,16 @@ impl Resources {
                 other.listed.uri_template
             ));
         }
+        self.restricts |= repo.access.restricts();
         self.repos.push(repo);
         Ok(())
     }
 
     pub(super) fn remove_repo(&mut self, template: &str) -> Option<Arc<Repo>> {
         let place = self.repos.iter().position(|repo| repo.listed.uri_template == template)?;
-        Some(self.repos.remove(place))
+        let removed = self.repos.remove(place);
+        self.restricts = self.any_restricts();
+        Some(removed)
     }
 
     /// Whether the list is not the same for everyone.
@@ -86,8 +93,7 @@ impl Resources {
             || self.repos.iter().any(|repo| repo.access.restricts())
     }
 
-    /// Whether any of it is not for everyone.
-    pub(super) fn restricts(&self) -> bool {
+    fn any_restricts(&self) -> bool {
         self.hides() || self.order.iter().any(|resource| resource.access.restricts())
     }
 
