@@ -2,10 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::handler::{Channel, Handler, Misconfigured, Notifier, Reply, RpcError};
 use crate::wire::{CallToolRequest, Implementation, Request, ServerCapabilities};
 
+use super::entry::Entry;
 use super::running::Running;
 use super::{Rounds, Suite, ToolError};
 
@@ -58,16 +60,26 @@ impl Suite {
         channel: &Channel<SuiteMessage>,
         state: &mut SuiteState,
     ) -> Result<Reply, RpcError> {
-        let view = self.providers.view(channel.principal());
-        let found = view.tool(&request.name, || self.call_of(channel, &request.name)).await;
-        let Some(tool) = found.map_err(ToolError::into_protocol)? else {
-            return Err(RpcError::invalid_params("unknown tool; tools/list names those that exist"));
-        };
-        tool.access.check(channel.principal())?;
+        let tool = self.usable_tool(&request.name, channel).await.map_err(ToolError::into_protocol)?;
         tool.check_headers(&request, channel)?;
         let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
         let running = state.0.insert(tool.start(channel, rounds)?);
         running.call(request.arguments).await
+    }
+
+    /// The tool of a name, for a caller who may use it. The look at the catalog ends here, so that a long call keeps
+    /// nothing of it but its tool.
+    async fn usable_tool(
+        &self,
+        name: &str,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Arc<Entry>, ToolError> {
+        let view = self.providers.view(channel.principal());
+        let found = view.tool(name, || self.call_of(channel, name)).await?;
+        let unknown = || RpcError::invalid_params("unknown tool; tools/list names those that exist");
+        let tool = found.ok_or_else(unknown)?;
+        tool.access.check(channel.principal())?;
+        Ok(tool)
     }
 
     /// Everything but calls of tools: lists, and what functions and repositories of the author's answer.

@@ -16,9 +16,9 @@ use super::{Call, IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo, 
 ///
 /// A request is served by the first that has what it names: the suite itself, then its extensions in the order of
 /// registration, then the offers of one extension in the order given. An extension is asked once for a request, if
-/// nothing in front of it serves the request and its capabilities name the kind; for lists all are asked. What they add
-/// is listed behind what is the suite's own, in the order of names, each name once. A list that an extension may add to
-/// is `private` to caches, and so is a resource that one offers.
+/// nothing in front of it serves the request and its capabilities name the kind; for lists, templates and streams all are
+/// asked. What they add is listed behind what is the suite's own, in the order of names, each name once. A list that an
+/// extension may add to is `private` to caches, and so is a resource that one offers.
 ///
 /// Offers are built once and given again and again:
 ///

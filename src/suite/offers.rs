@@ -7,7 +7,9 @@ use crate::wire::{
 
 use super::completion::texts;
 use super::view::Found;
-use super::{Call, Completing, PromptArguments, Rounds, Suite, SuiteMessage, ToolError, cache, prompt};
+use super::{
+    Call, Completing, PromptArguments, Rounds, Suite, SuiteMessage, ToolError, cache, prompt, resource,
+};
 
 impl Suite {
     /// What the channel of a request that may not ask its client offers to a function.
@@ -25,12 +27,7 @@ impl Suite {
         request: ReadResourceRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
-        let view = self.providers.view(channel.principal());
-        let found = view.resource(&request.uri, || self.call_of(channel, &request.uri)).await?;
-        let Some(Found { item: resource, is_for_all }) = found else {
-            return Err(RpcError::resource_not_found(request.uri).into());
-        };
-        resource.access().check(channel.principal())?;
+        let Found { item: resource, is_for_all } = self.usable_resource(&request.uri, channel).await?;
         let rounds = Rounds::of_resource(&self.keys, channel, &request)?;
         let call = self.asking_call(channel, &request.uri, rounds);
         let rounds = call.rounds().clone();
@@ -44,6 +41,19 @@ impl Suite {
             result.cache = CacheHints::NONE;
         }
         Ok(result.into())
+    }
+
+    /// What answers for a URI, for a caller who may read it.
+    async fn usable_resource(
+        &self,
+        uri: &str,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Found<resource::Named>, ToolError> {
+        let view = self.providers.view(channel.principal());
+        let found = view.resource(uri, || self.call_of(channel, uri)).await?;
+        let found = found.ok_or_else(|| RpcError::resource_not_found(uri))?;
+        found.item.access().check(channel.principal())?;
+        Ok(found)
     }
 
     pub(super) async fn get_prompt(
@@ -101,14 +111,14 @@ impl Suite {
         completing: Completing,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Vec<String>, ToolError> {
-        let view = self.providers.view(channel.principal());
-        let found = view.template(template, || self.call_of(channel, template)).await?;
+        let call = self.call_of(channel, template);
+        let found = self.providers.view(channel.principal()).template(template, &call).await?;
         let unknown = "unknown template; resources/templates/list has those that exist";
         let repo = found.ok_or_else(|| RpcError::invalid_params(unknown))?;
         repo.access.check(channel.principal())?;
         if !repo.has_variable(&completing.name) {
             return Err(RpcError::invalid_params("the template has no such variable to complete").into());
         }
-        repo.complete(completing, &self.call_of(channel, template)).await
+        repo.complete(completing, &call).await
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Providers {
 
 /// What a caller sees, with extensions that were not asked yet.
 pub(super) struct View<'a> {
-    pub(super) own: Arc<Catalog>,
+    own: Arc<Catalog>,
     extensions: &'a [Extended],
     sight: Sight<'a>,
 }
@@ -80,13 +80,20 @@ impl<'a> View<'a> {
         }))
     }
 
+    /// The repository with a template that is listed. Of extensions all are asked, since one may stand in front of
+    /// another's URIs without having the template.
     pub(super) async fn template(
-        &self,
+        self,
         template: &str,
-        call: impl Fn() -> Call,
+        call: &Call,
     ) -> Result<Option<Arc<resource::Repo>>, ToolError> {
-        let find = |catalog: &Catalog| catalog.resources.template(template, self.sight).cloned();
-        Ok(self.first(Kind::Resources, call, find).await?.map(|found| found.item))
+        if let Some(own) = self.own.resources.template(template, self.sight) {
+            return Ok(Some(Arc::clone(own)));
+        }
+        let whole = self.whole(Kind::Resources, call).await?;
+        let mut all =
+            whole.catalogs().filter_map(|catalog| catalog.resources.template(template, whole.sight));
+        Ok(all.find(|repo| whole.shows_template(repo)).cloned())
     }
 
     pub(super) async fn prompt(
@@ -117,7 +124,7 @@ impl<'a> View<'a> {
         Ok(None)
     }
 
-    /// Everything of a kind, for a list: all extensions are asked that may offer it.
+    /// Everything of a kind: all extensions are asked that may offer it.
     pub(super) async fn whole(self, kind: Kind, call: &Call) -> Result<Whole<'a>, ToolError> {
         let mut offers = Vec::new();
         for extension in self.extensions.iter().filter(|extension| extension.may_offer(kind)) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ractor_mcp::Misconfigured;
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{Extension, Offer, OfferBuilder, PromptArguments};
+use ractor_mcp::testing::TestClient;
 use ractor_mcp::wire::{CacheHints, Prompt, Resource, ResourceTemplate, ServerCapabilities};
 use serde_json::{Value, json};
 
@@ -241,11 +242,17 @@ async fn resources_and_prompts_are_listed_where_a_use_of_them_leads() {
     }
     let filled = alice.request("prompts/get", json!({"name": "their_1"})).await;
     assert!(filled.result().to_string().contains("their_1 filled in"), "{filled}");
-    let template =
-        json!({"ref": {"type": "ref/resource", "uri": "b://{id}"}, "argument": {"name": "id", "value": ""}});
-    let completed = alice.request("completion/complete", template.clone()).await;
+    let complete = |client: &TestClient, uri: &str| {
+        let reference = json!({"type": "ref/resource", "uri": uri});
+        client.request(
+            "completion/complete",
+            json!({"ref": reference, "argument": {"name": "id", "value": ""}}),
+        )
+    };
+    let completed = complete(&alice, "b://{id}").await;
     assert_eq!(completed.result()["completion"]["values"], json!(["b://"]));
-    assert_eq!(client(&server, "bob").await.request("completion/complete", template).await.code(), -32602);
+    assert_eq!(complete(&client(&server, "bob").await, "b://{id}").await.code(), -32602);
+    assert_eq!(complete(&alice, "own://deep/{id}").await.code(), -32602, "no URI leads there");
 }
 
 #[tokio::test(start_paused = true)]
