@@ -59,8 +59,8 @@ pub trait Extension: Send + Sync + 'static {
     fn capabilities(&self) -> ServerCapabilities;
 
     /// What it offers to this caller. [`Call::name`] is what the request is about: the name of a tool or prompt, a URI, a
-    /// template, or the method of a list or a stream. It is asked for each such request, and again before a stream is told of
-    /// resources, so it should be quick.
+    /// template, or the method of a list or a stream. It is asked for each such request, and again before a stream is told
+    /// of resources, so it should be quick.
     ///
     /// # Errors
     ///

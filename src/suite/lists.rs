@@ -69,7 +69,10 @@ impl Suite {
         let shows = |one: &Arc<ResourceSpec>| whole.shows_resource(one);
         let added = whole.added(|catalog| &catalog.resources.order, |one| shows(one));
         let own = &whole.own.resources;
-        let leads_to = |prefix: &str, uri: &str| matches!(whole.resource(uri), Some(resource::Named::Family(repo)) if repo.prefix() == prefix);
+        let leads_to = |prefix: &str, uri: &str| match whole.resource(uri) {
+            Some(resource::Named::Family(repo)) => repo.prefix() == prefix,
+            _ => false,
+        };
         let lists = whole.resource_repos().into_iter().map(|repo| &**repo as &dyn Lists<_>).collect();
         let (page, next) = self
             .cursors(&call)
@@ -98,7 +101,10 @@ impl Suite {
         let shows = |one: &Arc<PromptSpec>| whole.shows_prompt(one);
         let added = whole.added(|catalog| &catalog.prompts.order, |one| shows(one));
         let own = &whole.own.prompts;
-        let leads_to = |prefix: &str, name: &str| matches!(whole.prompt(name), Some(prompt::Named::Family(repo)) if repo.prefix() == prefix);
+        let leads_to = |prefix: &str, name: &str| match whole.prompt(name) {
+            Some(prompt::Named::Family(repo)) => repo.prefix() == prefix,
+            _ => false,
+        };
         let lists = whole.prompt_repos().into_iter().map(|repo| &**repo as &dyn Lists<_>).collect();
         let (page, next) = self
             .cursors(&call)

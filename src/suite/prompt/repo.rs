@@ -125,9 +125,9 @@ pub trait PromptRepo: Send + Sync + 'static {
         true
     }
 
-    /// The scope that callers need for what is here: without it, its prompts and completion are refused before any of this code runs, as for
-    /// [`PromptSpec::scope`](crate::suite::PromptSpec::scope), and its prompts are left out of lists, since their names are its content.
-    /// Read once, at registration. Default: none.
+    /// The scope that callers need for what is here, read once, at registration. Without it, its prompts and completion are
+    /// refused before any of this code runs, as for [`PromptSpec::scope`](crate::suite::PromptSpec::scope), and its
+    /// prompts are left out of lists, since their names are content too. Default: none.
     fn scope(&self) -> Option<String> {
         None
     }

@@ -132,9 +132,10 @@ pub trait ResourceRepo: Send + Sync + 'static {
         true
     }
 
-    /// The scope that callers need for what is here: without it, reads and completion are refused before any of this code runs, as for
-    /// [`ResourceSpec::scope`](crate::suite::ResourceSpec::scope), and its resources are left out of lists, since their names are its content. Its template is listed still.
-    /// Read once, at registration. Default: none.
+    /// The scope that callers need for what is here, read once, at registration. Without it, reads and completion are
+    /// refused before any of this code runs, as for [`ResourceSpec::scope`](crate::suite::ResourceSpec::scope), and its
+    /// resources are left out of lists, since their names are content too. Its template is
+    /// listed still. Default: none.
     fn scope(&self) -> Option<String> {
         None
     }
