@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ractor_otp::Pid;
 
-use crate::handler::{Change, Noted};
+use crate::handler::{Change, Noted, Publish};
 use crate::wire::{ServerNotification, SubscriptionFilter};
 
 use super::stream::Subscriber;
@@ -56,6 +56,17 @@ impl Topic {
             Self::Prompts => Change::Prompts,
             Self::Resources => Change::Resources,
             Self::Resource(uri) => Change::Resource(Arc::clone(uri)),
+        }
+    }
+}
+
+impl From<Change> for Topic {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Tools => Self::Tools,
+            Change::Prompts => Self::Prompts,
+            Change::Resources => Self::Resources,
+            Change::Resource(uri) => Self::Resource(uri),
         }
     }
 }
@@ -147,6 +158,16 @@ impl Registry {
         let [first, ..] = &self.0.shards;
         let shard = self.0.shards.get(hash).unwrap_or(first);
         act(&mut shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Publish for Registry {
+    fn publish(&self, change: Change) -> usize {
+        self.notify(&Topic::from(change))
+    }
+
+    fn publish_resources(&self, uris: Vec<Arc<str>>) -> usize {
+        self.notify_resources(uris)
     }
 }
 

@@ -1,22 +1,13 @@
 //! What a suite answers to `subscriptions/listen`: the registry feeds the stream, within what the caller may see.
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::timeout;
-
-use crate::handler::{Channel, Grant, Principal, Reply, contained};
+use crate::handler::{Channel, Grant, Principal, Reply};
 use crate::wire::{ListenRequest, ServerCapabilities};
 
-use super::{Suite, SuiteMessage};
-
-/// How long the authorization of a new stream may take; then it is granted no resource.
-const AUTHORIZE_TIME: Duration = Duration::from_secs(5);
-
-type Authorizing = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
-type Authorize = Arc<dyn Fn(Vec<String>, Principal) -> Authorizing + Send + Sync>;
+use super::watched::{Authorize, Watched};
+use super::{Suite, SuiteMessage, ToolError};
 
 /// What streams of a suite may be told, and who decides.
 #[derive(Clone, Default)]
@@ -59,39 +50,35 @@ impl Suite {
         self
     }
 
-    /// Promises what streams may be told.
+    /// Promises what streams may be told: what the application tells, and the changes made by a handle.
     pub(super) fn promised(&self, mut offered: ServerCapabilities) -> ServerCapabilities {
-        let told = &self.subscriptions;
+        let lists_change = self.subscriptions.lists || self.providers.current.has_handle();
         for list in [&mut offered.tools, &mut offered.prompts].into_iter().flatten() {
-            list.list_changed = told.lists;
+            list.list_changed |= lists_change;
         }
         if let Some(resources) = &mut offered.resources {
-            resources.list_changed = told.lists;
-            resources.subscribe = told.resources;
+            resources.list_changed |= lists_change;
+            resources.subscribe |= self.subscriptions.resources;
         }
         offered
     }
 
-    pub(super) async fn listen(&self, request: ListenRequest, channel: &Channel<SuiteMessage>) -> Reply {
+    pub(super) async fn listen(
+        &self,
+        request: ListenRequest,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Reply, ToolError> {
         let mut filter = request.notifications;
-        let Some(authorize) = &self.subscriptions.authorize else {
-            return Reply::subscribe(filter);
+        let watched = Watched {
+            providers: self.providers.clone(),
+            authorize: self.subscriptions.authorize.clone(),
+            call: self.call_of(channel, channel.method()),
         };
-        filter.resource_subscriptions.retain(|uri| self.resources.serves(uri));
-        let (authorize, principal) = (Arc::clone(authorize), channel.principal().clone());
-        if !filter.resource_subscriptions.is_empty() {
-            let asked = filter.resource_subscriptions.clone();
-            let asking = contained(async { authorize(asked, principal.clone()).await });
-            let allowed = match timeout(AUTHORIZE_TIME, asking).await {
-                Ok(Ok(allowed)) => allowed,
-                failed => {
-                    tracing::error!(target: "ractor_mcp", ?failed, "the authorization of a stream failed: it is granted no resource");
-                    Vec::new()
-                }
-            };
-            filter.resource_subscriptions.retain(|uri| allowed.contains(uri));
+        if !watched.may_refuse() {
+            return Ok(Reply::subscribe(filter));
         }
-        let again = move |uris| authorize(uris, principal.clone());
-        Reply::subscribe(Grant::new(filter).authorized_by(again))
+        filter.resource_subscriptions = watched.allowed(filter.resource_subscriptions).await?;
+        let again = move |uris| watched.clone().still_allowed(uris);
+        Ok(Reply::subscribe(Grant::new(filter).authorized_by(again)))
     }
 }

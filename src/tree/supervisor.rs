@@ -129,6 +129,7 @@ impl McpSupervisor {
             embedded,
             ports: Mutex::default(),
         };
+        server.handler.started();
         Ok(Self(Arc::new(server)))
     }
 

@@ -104,6 +104,33 @@ impl ServerCapabilities {
         self
     }
 
+    /// What either of the two offers; where both have settings for an extension, these stand.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let either = |one: Option<Listed>, other: Option<Listed>| match (one, other) {
+            (Some(one), Some(other)) => Some(Listed { list_changed: one.list_changed || other.list_changed }),
+            (one, other) => one.or(other),
+        };
+        self.tools = either(self.tools, other.tools);
+        self.prompts = either(self.prompts, other.prompts);
+        self.resources = match (self.resources, other.resources) {
+            (Some(one), Some(other)) => Some(ListedResources {
+                list_changed: one.list_changed || other.list_changed,
+                subscribe: one.subscribe || other.subscribe,
+            }),
+            (one, other) => one.or(other),
+        };
+        self.completions = self.completions.or(other.completions);
+        self.logging = self.logging.or(other.logging);
+        for (id, settings) in other.extensions {
+            self.extensions.entry(id).or_insert(settings);
+        }
+        for (name, settings) in other.experimental {
+            self.experimental.entry(name).or_insert(settings);
+        }
+        self
+    }
+
     /// Whether any change can be subscribed to, which is what `subscriptions/listen` needs.
     pub fn can_notify(&self) -> bool {
         self.tools.is_some_and(|tools| tools.list_changed)
@@ -206,6 +233,17 @@ mod tests {
         assert!(!declared(json!({"elicitation": {"url": {}}})).elicitation_form());
         assert!(!declared(json!({"elicitation": null})).elicitation_form());
         assert!(!declared(json!({})).elicitation_form());
+    }
+
+    #[test]
+    fn two_offers_together_offer_what_either_does() {
+        let one =
+            ServerCapabilities::new().tools(true).resources(false, true).extension("a/b", json!({"kept": 1}));
+        let other = ServerCapabilities::new().tools(false).resources(true, false).prompts(false).logging();
+        let other = other.completions().extension("a/b", json!({})).extension("a/c", json!({}));
+        let both = ServerCapabilities::new().tools(true).resources(true, true).prompts(false).logging();
+        let both = both.completions().extension("a/b", json!({"kept": 1})).extension("a/c", json!({}));
+        assert_eq!(one.and(other), both);
     }
 
     #[test]
