@@ -143,8 +143,8 @@ async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
 /// A whole answer that the client gives no room for is held by no actor: the connection is idle, and ends as such.
 #[tokio::test]
 async fn a_connection_whose_windows_stay_at_zero_does_not_stay_for_ever() {
-    let options =
-        Options::new().head_time(Duration::from_millis(200)).write_stall(Duration::from_millis(200));
+    let short = Duration::from_millis(200);
+    let options = Options::new().head_time(short).write_stall(short).first_byte_time(short);
     let server = Server::start_with(fixture::suite(), options).await;
     let mut client = Http2::with_window(&server, 0).await;
     let unread = client.start(&call("echo", json!({"text": "unread"}))).await.await.unwrap();
