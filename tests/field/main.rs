@@ -4,8 +4,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod callers;
 mod crashes;
 mod drain;
+mod extensions;
 mod fuzz;
 mod fuzz_targets;
 mod hosts;
@@ -15,4 +17,5 @@ mod leaving;
 mod mutation;
 mod pressure;
 mod progress;
+mod schemas;
 mod streams;
