@@ -1,4 +1,4 @@
-//! Who calls, and what a tool knows of it: authentication, metadata, what layers attach (F9, F11, F13, N1).
+//! Who calls, and what a tool knows of it: authentication, metadata, what layers attach (E6, F9, F11, F13, N1).
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -89,6 +89,19 @@ async fn f11_nothing_that_was_found_of_a_token_is_kept_for_the_next_request() {
     assert_eq!(client.send(&echo()).await.status, 200, "a failure is not kept as a denial");
     issuer.lock().expect("no panic").valid.clear();
     assert_eq!(client.send(&echo()).await.status, 401, "nor is what was allowed before it was revoked");
+}
+
+/// Who is not let in has its body not even read.
+#[tokio::test]
+async fn e6_an_id_of_megabytes_is_not_echoed_to_who_has_no_token() {
+    let options = Options::new().connect(|_| async { Err(Denied::unauthorized()) });
+    let server = Server::start_with(fixture::suite(), options).await;
+    let large = call("echo", json!({"text": "x"})).id(&format!("\"{}\"", "x".repeat(3 << 20)));
+    let head = large.clone().header("Content-Length", &large.body.len().to_string()).body("");
+    let refused = server.send(head).await;
+    assert_eq!(refused.status, 401, "before the body has arrived");
+    assert_eq!(refused.answer().get("id"), None);
+    assert!(refused.body.len() < 300, "{}", refused.body);
 }
 
 #[tokio::test]

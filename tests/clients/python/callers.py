@@ -1,9 +1,10 @@
 """The example `auth` with the official client: what each token may, and what a client without one is told."""
 
 import httpx2
+from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from harness import Failed, check, connect, equal, leaves, text, true
+from harness import Failed, check, connect, equal, error_of, leaves, text, true
 
 
 def bearing(server, token: str | None):
@@ -12,14 +13,16 @@ def bearing(server, token: str | None):
     return connect(streamable_http_client(server.url, http_client=httpx2.AsyncClient(headers=headers)))
 
 
-async def refusal_of(server, token: str | None) -> list[BaseException]:
-    """What the client fails with when it tries to connect."""
+async def is_refused(server, token: str | None):
+    """The client fails to connect, by an error answer: it does not say which."""
     try:
-        async with bearing(server, token) as client:
-            await client.list_tools()
-    except Exception as error:
-        return list(leaves(error))
-    raise Failed(f"the token {token!r} was taken")
+        async with bearing(server, token):
+            pass
+    except Exception as group:
+        found = [type(error) for error in leaves(group)]
+        equal("the client fails with", found, [MCPError])
+    else:
+        raise Failed(f"the token {token!r} was taken")
 
 
 async def challenge(server, token: str | None, tool: str = "who_am_i") -> tuple[int, str]:
@@ -56,6 +59,9 @@ async def each_token_is_its_caller_and_its_end_is_told(server):
 async def who_may_write_writes_and_nobody_else(server):
     async with bearing(server, "writer") as client:
         equal("answer", text(await client.call_tool("write", {"text": "milk"})), "noted: milk")
+    async with bearing(server, "reader") as client:
+        error = await error_of(client.call_tool("write", {"text": "milk"}))
+    equal("what is missing", error.data, {"requiredScopes": ["notes:write"]})
     status, said = await challenge(server, "reader", "write")
     equal("status", status, 403)
     true("names the scope", 'error="insufficient_scope", scope="notes:write"' in said, said)
@@ -63,7 +69,7 @@ async def who_may_write_writes_and_nobody_else(server):
 
 @check("auth")
 async def who_has_no_token_learns_where_to_get_one(server):
-    true("the client is refused", await refusal_of(server, None), None)
+    await is_refused(server, None)
     status, said = await challenge(server, None)
     equal("status", status, 401)
     true("names the scopes and no error", said.startswith('Bearer scope="notes:read", resource_metadata="'), said)
@@ -76,7 +82,7 @@ async def who_has_no_token_learns_where_to_get_one(server):
 
 @check("auth")
 async def an_unknown_token_is_refused_as_such(server):
-    true("the client is refused", await refusal_of(server, "stolen"), None)
+    await is_refused(server, "stolen")
     status, said = await challenge(server, "stolen")
     equal("status", status, 401)
     true("names the error", 'error="invalid_token"' in said, said)
