@@ -14,6 +14,7 @@
 #![allow(
     clippy::panic,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::missing_panics_doc,
     reason = "a panic is how a fuzz target tells what it found"
 )]
