@@ -16,15 +16,15 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 const FOLDER = process.argv[2] ?? 'target/debug/examples';
 const START = 20_000; // milliseconds until the first line
-const END = 5_000; // milliseconds from SIGTERM to the exit
+export const END = 5_000; // milliseconds from SIGTERM to the exit
 
 // Whatever ends this process ends its servers with it.
 const servers = new Set();
 process.on('exit', () => servers.forEach(server => server.kill('SIGKILL')));
 process.on('SIGTERM', () => process.exit(143));
 
-/** Starts an example on a free port; returns the process and its URL. */
-async function start(example) {
+/** Starts an example on a free port; returns the process and its URL. The caller ends it. */
+export async function start(example) {
     const env = { ...process.env, ADDR: '127.0.0.1:0' };
     const server = spawn(join(FOLDER, example), { env, stdio: ['ignore', 'pipe', 'inherit'] });
     servers.add(server);
@@ -56,12 +56,15 @@ export function serving(example) {
         servers.delete(server);
     });
 
-    return async (capabilities = {}) => {
-        const options = { capabilities, versionNegotiation: { mode: 'auto' } };
-        const client = new Client({ name: 'drive', version: '1.0.0' }, options);
-        await client.connect(new StreamableHTTPClientTransport(url));
-        return client;
-    };
+    return capabilities => connect(url, capabilities);
+}
+
+/** A new official client with these capabilities, connected. */
+export async function connect(url, capabilities = {}) {
+    const options = { capabilities, versionNegotiation: { mode: 'auto' } };
+    const client = new Client({ name: 'drive', version: '1.0.0' }, options);
+    await client.connect(new StreamableHTTPClientTransport(url));
+    return client;
 }
 
 /** The text of a result that is one text block and no error. */
