@@ -60,8 +60,9 @@ impl Server {
         Self { runtime, mcp, crashes }
     }
 
-    fn take(&self, bytes: &[u8]) {
-        let answer = self.runtime.block_on(async {
+    /// What one connection is answered, after which nothing is left of it.
+    fn answer(&self, bytes: &[u8]) -> Vec<u8> {
+        self.runtime.block_on(async {
             let (client, server) = duplex(PIPE);
             let connection = self.mcp.serve(TokioIo::new(server), None).await.expect("a connection");
             let exchanged = tokio::time::timeout(HANG, exchange(client, bytes)).await;
@@ -70,7 +71,11 @@ impl Server {
             assert!(ended.is_ok(), "the connection stays\n{}", self.mcp.tree());
             yield_now().await;
             answer
-        });
+        })
+    }
+
+    fn take(&self, bytes: &[u8]) {
+        let answer = self.answer(bytes);
         let crashes = std::mem::take(&mut *self.crashes.lock().unwrap_or_else(PoisonError::into_inner));
         assert!(crashes.is_empty(), "{crashes:?}");
         if bytes.starts_with(b"PRI * HTTP/2.0") {
@@ -96,4 +101,19 @@ async fn exchange(client: DuplexStream, bytes: &[u8]) -> Vec<u8> {
     let mut answer = Vec::new();
     let _ = tokio::join!(writing, reader.read_to_end(&mut answer));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_answered_before_its_client_leaves() {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+        let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                    MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\n";
+        let call = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let answer = String::from_utf8(Server::start().answer(call.as_bytes())).expect("text");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("waited"), "{answer}");
+    }
 }
