@@ -36,7 +36,7 @@ mod content_coding;
 mod content_type;
 pub(crate) mod cors;
 pub(crate) mod errors;
-mod header_value;
+pub(crate) mod header_value;
 pub(crate) mod host;
 pub(crate) mod input_request;
 mod json;

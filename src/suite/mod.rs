@@ -101,6 +101,8 @@ pub use prompt::{
     IntoPrompt, PromptArguments, PromptOutput, PromptRepo, PromptSpec, Proposed, prompt, prompt_arguments,
 };
 pub use question::{Question, Questions, Roots, WebPage, web_page};
+#[cfg(feature = "fuzzing")]
+pub(crate) use resource::template_values;
 pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, resource};
 pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};

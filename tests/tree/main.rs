@@ -18,9 +18,11 @@ mod embed;
 #[cfg(feature = "http2")]
 mod http2;
 mod kit;
+mod limits;
 mod linked;
 mod load;
 mod requests;
 mod restart;
 mod shutdown;
+mod stream_limits;
 mod streams;
