@@ -98,6 +98,11 @@ pub(crate) trait Sink: Send + Sync {
         self.offer(event).is_ok()
     }
 
+    /// Counts changes that others absorbed before they came here.
+    fn count_coalesced(&self, changes: usize) {
+        let _ = changes;
+    }
+
     /// What the stream was told so far.
     fn told(&self) -> Told {
         Told::default()

@@ -270,6 +270,12 @@ impl Sink for Outbox {
         refused.is_ok()
     }
 
+    fn count_coalesced(&self, changes: usize) {
+        if let Some(listening) = &mut self.lock().listening {
+            listening.coalesced += changes as u64;
+        }
+    }
+
     fn told(&self) -> Told {
         let queue = self.lock();
         let Some(listening) = &queue.listening else {

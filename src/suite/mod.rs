@@ -14,7 +14,7 @@
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
-//! | `subscriptions.rs` | what streams may be told, and who decides |
+//! | `subscriptions/` | what streams may be told, and who decides; [`SubscriptionHandler`] |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 //! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
 //! | `offers.rs` | what is answered about them and about lists |
@@ -86,6 +86,9 @@ pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, res
 pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
+pub use subscriptions::{
+    Accept, Subscription, SubscriptionAddress, SubscriptionCapabilities, SubscriptionHandler, SubscriptionReply,
+};
 pub use tool::{Tool, ToolReply};
 
 /// How many items a page of a list holds unless the suite says otherwise.
