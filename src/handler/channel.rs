@@ -364,6 +364,9 @@ impl Exchange {
 
     /// Sends on a listen stream: within the granted filter, stamped (META-14), changes coalesced.
     async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
+        if self.is_closed() {
+            return Err(Unsent::Closed);
+        }
         if !self.granted.get().is_some_and(|granted| subscription::covers(granted, &notification)) {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -376,7 +379,7 @@ impl Exchange {
         if let Some(change) = Change::told_by(&notification) {
             return match self.sink.note(change) {
                 Noted::Closed => Err(Unsent::Closed),
-                Noted::Queued | Noted::Coalesced => self.unless_closed(Sent::Delivered),
+                Noted::Queued | Noted::Coalesced => Ok(Sent::Delivered),
             };
         }
         if let Some(id) = &self.context.id {

@@ -87,7 +87,12 @@ impl Authorization {
         }
     }
 
-    async fn allowed(&self, what: &str, authorize: Option<&Authorize>, asked: Vec<String>) -> HashSet<String> {
+    async fn allowed(
+        &self,
+        what: &str,
+        authorize: Option<&Authorize>,
+        asked: Vec<String>,
+    ) -> HashSet<String> {
         let Some(authorize) = authorize.filter(|_| !asked.is_empty()) else {
             return HashSet::new();
         };

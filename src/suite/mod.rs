@@ -87,7 +87,8 @@ pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
 pub use subscriptions::{
-    Accept, Subscription, SubscriptionAddress, SubscriptionCapabilities, SubscriptionHandler, SubscriptionReply,
+    Accept, Subscription, SubscriptionAddress, SubscriptionCapabilities, SubscriptionHandler,
+    SubscriptionReply,
 };
 pub use tool::{Tool, ToolReply};
 

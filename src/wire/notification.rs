@@ -164,7 +164,9 @@ impl ServerNotification {
     pub(crate) fn changed_task(&self) -> Option<&str> {
         match &self.kind {
             Kind::TaskStatus { task_id, .. } => Some(task_id),
-            Kind::Custom { method, params } if method == "notifications/tasks" => params.get("taskId")?.as_str(),
+            Kind::Custom { method, params } if method == "notifications/tasks" => {
+                params.get("taskId")?.as_str()
+            }
             _ => None,
         }
     }

@@ -16,5 +16,6 @@ mod rounds;
 mod rounds_offers;
 mod rounds_state;
 mod streaming;
+mod subscription_handler;
 mod subscriptions;
 mod ui;

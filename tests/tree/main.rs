@@ -12,6 +12,7 @@ mod support;
 
 mod caller;
 mod crash;
+mod crowds;
 mod destructors;
 mod disconnect;
 mod embed;
@@ -22,4 +23,6 @@ mod linked;
 mod requests;
 mod restart;
 mod shutdown;
+mod stream_ends;
 mod streams;
+mod topics;

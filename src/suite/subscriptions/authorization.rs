@@ -83,12 +83,19 @@ impl Authorization {
     }
 }
 
-async fn allowed(what: &str, ask: Option<&Ask>, mut named: Vec<String>, principal: &Principal) -> Vec<String> {
+async fn allowed(
+    what: &str,
+    ask: Option<&Ask>,
+    mut named: Vec<String>,
+    principal: &Principal,
+) -> Vec<String> {
     let Some(ask) = ask.filter(|_| !named.is_empty()) else {
         return named;
     };
     let asked = (named.clone(), principal.clone());
-    let allowed: HashSet<String> = match timeout(LIMIT, contained(async { ask(asked.0, asked.1).await })).await {
+    let allowed: HashSet<String> = match timeout(LIMIT, contained(async { ask(asked.0, asked.1).await }))
+        .await
+    {
         Ok(Ok(allowed)) => allowed.into_iter().collect(),
         Ok(Err(crash)) => {
             tracing::error!(target: "ractor_mcp", %crash, "the authorization of {what} panicked: none is allowed");
