@@ -14,3 +14,4 @@ mod leaving;
 mod pressure;
 mod progress;
 mod streams;
+mod subscriptions;

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -15,6 +16,7 @@ import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcont
 const PROGRAM = process.argv[2] ?? 'target/debug/examples/everything';
 const PROTOCOL = '2026-07-28';
 const START = 20_000; // milliseconds until the first line
+const WATCHED = 'test://watched-resource';
 const END = 5_000; // milliseconds from SIGTERM to the exit
 
 /** Starts the server on a free port; returns the process and its URL. */
@@ -37,6 +39,34 @@ function text(result) {
     assert.notEqual(result.isError, true);
     assert.deepEqual(result.content.map(block => block.type), ['text']);
     return result.content[0].text;
+}
+
+/** Collects the changes that a client is told of; the function waits until there are so many, and returns all of them. */
+function notificationsOf(client) {
+    const seen = [];
+    let wake = () => {};
+    for (const kind of ['tools/list_changed', 'prompts/list_changed', 'resources/list_changed', 'resources/updated']) {
+        client.setNotificationHandler(`notifications/${kind}`, notification => {
+            seen.push(notification);
+            wake();
+        });
+    }
+    return async count => {
+        while (seen.length < count) await new Promise(resolve => (wake = resolve));
+        assert.equal(seen.length, count, JSON.stringify(seen));
+        return seen;
+    };
+}
+
+/** The subscription that a notification belongs to. */
+const subscription = notification => notification.params._meta['io.modelcontextprotocol/subscriptionId'];
+
+/** Changes something; the server tells how many streams it told. */
+const trigger = async (client, change) => text(await client.callTool({ name: `test_trigger_${change}` }));
+
+/** A stream's end reaches the server a moment after its client has closed it. */
+async function eventually(check) {
+    while (!(await check())) await setTimeout(10);
 }
 
 suite('everything', { timeout: 60_000 }, () => {
@@ -94,4 +124,39 @@ suite('everything', { timeout: 60_000 }, () => {
         await assert.rejects(client.callTool({ name: 'boom' }), error => error instanceof ProtocolError && error.code === -32603);
         text(await client.callTool({ name: 'test_simple_text' }));
     });
+
+    test('two streams with different filters get exactly their own notifications', async () => {
+        const told = notificationsOf(client);
+        const tools = await client.listen({ toolsListChanged: true });
+        const watched = await client.listen({ resourceSubscriptions: [WATCHED] });
+        assert.deepEqual(tools.honoredFilter, { toolsListChanged: true });
+        assert.deepEqual(watched.honoredFilter, { resourceSubscriptions: [WATCHED] });
+
+        assert.equal(await trigger(client, 'prompt_change'), 'told 0 streams');
+        assert.equal(await trigger(client, 'tool_change'), 'told 1 streams');
+        const [ofTools] = await told(1);
+        assert.equal(await trigger(client, 'resource_update'), 'told 1 streams');
+        const [, ofWatched] = await told(2);
+        assert.equal(ofTools.method, 'notifications/tools/list_changed');
+        assert.deepEqual([ofWatched.method, ofWatched.params.uri], ['notifications/resources/updated', WATCHED]);
+        assert.notEqual(subscription(ofTools), subscription(ofWatched), 'each has the id of its own stream');
+
+        await tools.close();
+        assert.equal(await tools.closed, 'local');
+        await eventually(async () => (await trigger(client, 'tool_change')) === 'told 0 streams');
+        assert.equal(await trigger(client, 'resource_update'), 'told 1 streams');
+        const last = (await told(3)).at(-1);
+        assert.equal(subscription(last), subscription(ofWatched), 'the other stream goes on');
+        await watched.close();
+    });
+});
+
+test('a server that ends says so on its streams', { timeout: 30_000 }, async () => {
+    const { server, url } = await start();
+    const client = new Client({ name: 'drive', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new StreamableHTTPClientTransport(url));
+    const stream = await client.listen({ toolsListChanged: true });
+    server.kill('SIGTERM');
+    assert.equal(await stream.closed, 'graceful');
+    await client.close();
 });
