@@ -66,8 +66,10 @@ impl Authorization {
             _ => None,
         });
         let (resources, tasks) = (resources.collect(), tasks.collect());
-        let resources = self.allowed("resources", self.resources.as_ref(), resources).await;
-        let tasks = self.allowed("tasks", self.tasks.as_ref(), tasks).await;
+        let (resources, tasks) = tokio::join!(
+            self.allowed("resources", self.resources.as_ref(), resources),
+            self.allowed("tasks", self.tasks.as_ref(), tasks)
+        );
         let is_allowed = |change: &Change| match change {
             Change::Resource(uri, _) => resources.contains(&**uri),
             Change::Task(id, _) => tasks.contains(&**id),

@@ -128,7 +128,8 @@ impl Registry {
     /// Tells any notification to all streams of a topic; returns how many took it. A stream whose queue is full misses
     /// it, unless it is a change.
     pub(crate) fn publish(&self, topic: &Topic, notification: &ServerNotification) -> usize {
-        self.streams(topic).iter().filter(|stream| stream.publish(notification)).count()
+        let change = Change::told_by(notification);
+        self.streams(topic).iter().filter(|stream| stream.publish(notification, change.as_ref())).count()
     }
 
     /// The streams of a topic.

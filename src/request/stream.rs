@@ -139,16 +139,16 @@ impl Subscriber {
         open
     }
 
-    /// Tells any notification, within the granted filter; false if it is not in there, the stream has ended or its queue
-    /// is full.
-    pub(super) fn publish(&self, notification: &ServerNotification) -> bool {
+    /// Tells any notification, by way of the change that it is about if there is one, within the granted filter. False if
+    /// it is not in there, the stream has ended or its queue is full.
+    pub(super) fn publish(&self, notification: &ServerNotification, change: Option<&Change>) -> bool {
         if !subscription::covers(&self.filter, notification) {
             let method = notification.method();
             tracing::warn!(target: "ractor_mcp", stream = %self.pid, method, "not sent: the stream was not granted it");
             return false;
         }
-        match Change::told_by(notification) {
-            Some(change) => self.note(change),
+        match change {
+            Some(change) => self.note(change.clone()),
             None => self.send(notification.clone()),
         }
     }

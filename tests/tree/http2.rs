@@ -143,7 +143,7 @@ async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn o4_ten_thousand_streams_of_a_few_connections_that_are_reset_leave_nothing() {
+async fn o4_thousands_of_streams_that_are_reset_on_a_few_connections_leave_nothing() {
     let fixture = Arc::new(streams::start(Options::new().max_streams(64, 4), streams::ALL).await);
     churn(&fixture, 10_000, |fixture, count| {
         Box::pin(async move {

@@ -1,5 +1,6 @@
 //! The ends of a stream: each has its reason, each releases everything, and the client reads the same bytes whatever it was.
 
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use ractor_mcp::otp::{ExitReason, Pid, Tag};
@@ -16,20 +17,20 @@ const SOON: Duration = Duration::from_millis(50);
 /// `handle_close` ran, and that nothing is left. One stream has place on the server.
 async fn ends<F: Future<Output = ()>>(
     options: Options,
-    end: impl FnOnce(Pid, std::rc::Rc<Fixture>) -> F,
+    end: impl FnOnce(Pid, Rc<Fixture>) -> F,
     reason: fn(&ExitReason) -> bool,
     closes: bool,
 ) {
-    let fixture = std::rc::Rc::new(start(options.max_streams(1, 4), ALL).await);
+    let fixture = Rc::new(start(options.max_streams(1, 4), ALL).await);
     let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
     let stream = fixture.stream().await;
     assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools).first(), Some(&stream));
-    end(stream.clone(), std::rc::Rc::clone(&fixture)).await;
+    end(stream.clone(), Rc::clone(&fixture)).await;
     expect_teardown(&mut client).await;
     let found = stream.join().await;
     assert!(reason(&found), "{found}");
     assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
-    let mut fixture = std::rc::Rc::into_inner(fixture).expect("nobody else holds it");
+    let mut fixture = Rc::into_inner(fixture).expect("nobody else holds it");
     assert_eq!(fixture.closes.try_recv().ok(), closes.then_some(found));
     fixture.server.await_no_process("request ").await;
     if fixture.server.mcp.pid().is_alive() {
@@ -40,27 +41,25 @@ async fn ends<F: Future<Output = ()>>(
 
 #[tokio::test]
 async fn a_handler_that_stops_names_the_reason() {
-    let stop = |_, fixture: std::rc::Rc<Fixture>| async move {
-        fixture.order(Order::Stop(ExitReason::Normal)).await
-    };
+    let stop = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Stop(ExitReason::Normal)).await };
     ends(Options::new(), stop, |reason| *reason == ExitReason::Normal, false).await;
 }
 
 #[tokio::test]
 async fn an_error_of_the_handler_is_no_error_for_the_client() {
-    let fail = |_, fixture: std::rc::Rc<Fixture>| async move { fixture.order(Order::Fail).await };
+    let fail = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Fail).await };
     ends(Options::new(), fail, |reason| *reason == ExitReason::ShutdownWith(Tag::REPLY), false).await;
 }
 
 #[tokio::test]
 async fn a_handler_that_panics_ends_its_stream_alone() {
-    let panic = |_, fixture: std::rc::Rc<Fixture>| async move { fixture.order(Order::Panic).await };
+    let panic = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Panic).await };
     ends(Options::new(), panic, |reason| matches!(reason, ExitReason::Crash(_)), false).await;
 }
 
 #[tokio::test]
 async fn a_handler_that_closes_its_channel_is_called_to_clean_up() {
-    let close = |_, fixture: std::rc::Rc<Fixture>| async move { fixture.order(Order::Close).await };
+    let close = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Close).await };
     ends(Options::new(), close, |reason| *reason == ExitReason::ShutdownWith(Tag::CLOSED), true).await;
 }
 
@@ -93,7 +92,7 @@ async fn a_stream_that_is_told_nothing_ends_idle_if_the_server_says_so() {
 
 #[tokio::test]
 async fn a_drain_ends_a_stream_at_once() {
-    let drain = |_, fixture: std::rc::Rc<Fixture>| async move {
+    let drain = |_, fixture: Rc<Fixture>| async move {
         drop(shut_down(&fixture.server, Duration::from_secs(20)));
     };
     ends(Options::new(), drain, |reason| *reason == ExitReason::Shutdown, true).await;

@@ -156,7 +156,11 @@ test('a server that ends says so on its streams', { timeout: 30_000 }, async () 
     const client = new Client({ name: 'drive', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StreamableHTTPClientTransport(url));
     const stream = await client.listen({ toolsListChanged: true });
+    const exit = once(server, 'exit', { signal: AbortSignal.timeout(END) });
     server.kill('SIGTERM');
-    assert.equal(await stream.closed, 'graceful');
+    // Of the two signals, this client goes by the one that comes first: `notifications/cancelled` is `remote` to it, and the
+    // result that follows would be `graceful`.
+    assert.equal(await stream.closed, 'remote');
+    assert.deepEqual(await exit, [0, null], 'an open stream holds up no shutdown');
     await client.close();
 });
