@@ -59,6 +59,8 @@ pub(crate) enum Noted {
     Queued,
     /// It waits to be told already.
     Coalesced,
+    /// There is no room for it: more parts of what was granted changed than a stream keeps in mind.
+    Dropped,
     /// The stream has ended.
     Closed,
 }

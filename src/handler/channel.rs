@@ -380,6 +380,7 @@ impl Exchange {
             return match self.sink.note(change) {
                 Noted::Closed => Err(Unsent::Closed),
                 Noted::Queued | Noted::Coalesced => Ok(Sent::Delivered),
+                Noted::Dropped => Ok(Sent::Dropped),
             };
         }
         if let Some(id) = &self.context.id {
@@ -399,10 +400,11 @@ impl Exchange {
         if let Some(id) = &self.context.id {
             acknowledgement.stamp_subscription(id);
         }
+        let named = granted.resource_subscriptions.len() + granted.task_ids.len();
         let _ = self.granted.set(granted);
         let opened = open(&self.sink);
         let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
-        self.sink.acknowledge(Bytes::from(bytes));
+        self.sink.acknowledge(Bytes::from(bytes), named);
         opened
     }
 

@@ -19,16 +19,18 @@ pub(super) struct Authorization {
     tasks: Option<Authorize>,
     /// How long an answer may take.
     limit: Duration,
+    /// How many changes may wait for one.
+    most: usize,
     waiting: Mutex<Changes>,
     wake: Notify,
 }
 
 impl Authorization {
-    /// `None` for a stream about which nobody is asked.
-    pub(super) fn of(grant: &Grant, limit: Duration) -> Option<Self> {
+    /// `None` for a stream about which nobody is asked. `most` is how many changes may wait.
+    pub(super) fn of(grant: &Grant, limit: Duration, most: usize) -> Option<Self> {
         let (resources, tasks) = (grant.authorize.clone(), grant.authorize_tasks.clone());
         let asks = resources.is_some() || tasks.is_some();
-        asks.then(|| Self { resources, tasks, limit, waiting: Mutex::default(), wake: Notify::new() })
+        asks.then(|| Self { resources, tasks, limit, most, waiting: Mutex::default(), wake: Notify::new() })
     }
 
     /// Whether a change has to be allowed before it is told.
@@ -44,14 +46,13 @@ impl Authorization {
         self.resources.is_some()
     }
 
-    /// Lets changes wait; returns how many of them were absorbed by others that waited already.
-    pub(super) fn ask(&self, changes: impl IntoIterator<Item = Change>) -> usize {
+    /// Lets changes wait; tells what became of each.
+    pub(super) fn ask(&self, changes: impl IntoIterator<Item = Change>) -> Vec<Noted> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let absorbed = changes.into_iter().filter(|change| waiting.add(change.clone()) == Noted::Coalesced);
-        let absorbed = absorbed.count();
+        let noted = changes.into_iter().map(|change| waiting.add(change, self.most)).collect();
         drop(waiting);
         self.wake.notify_one();
-        absorbed
+        noted
     }
 
     /// What is allowed of the next batch, once there is one.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -30,6 +31,8 @@ pub(crate) struct StreamLimits {
     pub(crate) idle: Option<Duration>,
     /// How long an authorization may take.
     pub(crate) authorize_time: Duration,
+    /// How many changes of parts of what was granted may wait for one.
+    pub(crate) queue: usize,
 }
 
 /// What the streams of one server share.
@@ -80,12 +83,15 @@ impl Stream {
         context: &RequestContext,
         sink: &Arc<dyn Sink>,
     ) -> Self {
+        let most = streams.limits.queue + filter.resource_subscriptions.len() + filter.task_ids.len();
+        let authorization = Authorization::of(grant, streams.limits.authorize_time, most).map(Box::new);
         let subscriber = Arc::new(Subscriber {
             pid: pid.clone(),
             id: context.id.clone(),
             filter,
             sink: Arc::clone(sink),
-            authorization: Authorization::of(grant, streams.limits.authorize_time).map(Box::new),
+            authorization,
+            warned: AtomicBool::new(false),
         });
         let principal = &context.principal;
         let admitted = streams.admission.open(pid, principal);
@@ -102,6 +108,7 @@ pub(crate) struct Subscriber {
     filter: Arc<SubscriptionFilter>,
     sink: Arc<dyn Sink>,
     authorization: Option<Box<Authorization>>,
+    warned: AtomicBool,
 }
 
 impl Subscriber {
@@ -114,29 +121,45 @@ impl Subscriber {
         &self.filter
     }
 
-    /// Notes a change to tell; false if the stream has ended.
+    /// Notes a change to tell; false if the stream has ended or keeps no more of them in mind.
     pub(super) fn note(&self, change: Change) -> bool {
         match self.authorization.as_ref().filter(|authorization| authorization.covers(&change)) {
             Some(authorization) => self.ask(authorization, [change]),
-            None => self.sink.note(change) != Noted::Closed,
+            None => self.was_taken(self.sink.note(change)),
         }
     }
 
-    /// Notes changes of several resources at once; false if the stream has ended.
+    /// Notes changes of several resources at once; false if none was taken.
     pub(super) fn note_resources(&self, uris: Vec<Arc<str>>) -> bool {
         let changes = uris.into_iter().map(Change::resource);
         match self.authorization.as_ref().filter(|authorization| authorization.asks_for_resources()) {
             Some(authorization) => self.ask(authorization, changes),
-            None => changes.filter(|change| self.sink.note(change.clone()) != Noted::Closed).count() > 0,
+            None => changes.filter(|change| self.was_taken(self.sink.note(change.clone()))).count() > 0,
         }
     }
 
     fn ask(&self, authorization: &Authorization, changes: impl IntoIterator<Item = Change>) -> bool {
-        let open = !self.sink.is_closed();
-        if open {
-            self.sink.count_coalesced(authorization.ask(changes));
+        if self.sink.is_closed() {
+            return false;
         }
-        open
+        let asked = authorization.ask(changes);
+        let count = |what| asked.iter().filter(|noted| **noted == what).count();
+        self.sink.count(count(Noted::Coalesced), count(Noted::Dropped));
+        asked.iter().filter(|noted| self.was_taken(**noted)).count() > 0
+    }
+
+    fn was_taken(&self, noted: Noted) -> bool {
+        if noted == Noted::Dropped {
+            self.warn_once();
+        }
+        matches!(noted, Noted::Queued | Noted::Coalesced)
+    }
+
+    /// The first notification that is dropped is worth a word; how many there were is told at the end of the stream.
+    fn warn_once(&self) {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(target: "ractor_mcp", stream = %self.pid, "its queue is full: it misses notifications");
+        }
     }
 
     /// Tells any notification, by way of the change that it is about if there is one, within the granted filter. False if
@@ -165,9 +188,8 @@ impl Subscriber {
             }
         };
         let taken = self.sink.offer_or_drop(Event::Message(bytes));
-        // The first is worth a word; how many there were is told at the end of the stream.
-        if !taken && self.sink.told().dropped == 1 {
-            tracing::warn!(target: "ractor_mcp", stream = %self.pid, "its queue is full: it misses notifications");
+        if !taken && !self.sink.is_closed() {
+            self.warn_once();
         }
         taken
     }

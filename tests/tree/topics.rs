@@ -158,3 +158,25 @@ async fn what_does_not_coalesce_is_bounded_and_counted_when_it_is_dropped() {
     let tree = fixture.server.tree().to_string();
     assert!(tree.contains("[tools] 0 waiting, 12 delivered, 0 coalesced, 90 dropped"), "{tree}");
 }
+
+/// The parts of a resource have no number, unlike what was named.
+#[tokio::test]
+async fn sub_12_changes_of_parts_are_bounded_too() {
+    let asking: fn(SubscriptionFilter) -> Grant =
+        |filter| Grant::new(filter).authorized_by(|uris| async { uris });
+    for grant in [ALL, asking] {
+        let fixture = start(Options::new().stream_queue(10), grant).await;
+        let (mut client, _) = fixture.open(json!({"resourceSubscriptions": ["x:a"]})).await;
+        let publish = |part: usize| {
+            let update = ServerNotification::resource_updated(format!("x:a/{part}"));
+            fixture.server.mcp.publish(&Topic::resource("x:a"), &update)
+        };
+        assert_eq!((0..100).map(publish).sum::<usize>(), 11, "the queue, and one for what was named");
+        for part in 0..11 {
+            let told = client.read_event().await.expect("an update");
+            assert_eq!(told["params"]["uri"], format!("x:a/{part}"));
+        }
+        let tree = fixture.server.tree().to_string();
+        assert!(tree.contains("[x:a] 0 waiting, 12 delivered, 0 coalesced, 89 dropped"), "{tree}");
+    }
+}
