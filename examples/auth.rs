@@ -34,11 +34,8 @@ struct Write {
     text: String,
 }
 
-async fn write(Write { text }: Write, call: Call) -> Result<String, RpcError> {
-    if !call.principal().has_scope("notes:write") {
-        return Err(RpcError::insufficient_scope(["notes:write"]));
-    }
-    Ok(format!("noted: {text}"))
+async fn write(Write { text }: Write) -> String {
+    format!("noted: {text}")
 }
 
 #[tokio::main]
@@ -51,7 +48,9 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .connect(connect)
         .disconnect(|end| println!("{} of {:?}: {}", end.method, end.principal.id(), end.reason))
         .protected_resource(&resource);
-    let suite = Suite::new("notes", "1.0.0").tool("who_am_i", who_am_i).tool("write", write);
+    let suite = Suite::new("notes", "1.0.0")
+        .tool("who_am_i", who_am_i)
+        .tool("write", tool(write).scope("notes:write"));
     let mcp = McpSupervisor::start_with(suite, options).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());
     mcp.run_until(shutdown_signal()).await

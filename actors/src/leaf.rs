@@ -6,18 +6,18 @@
 //! `post_start` rather than `handle`, because ractor tells the parent of a start only after it: that news wakes the
 //! parent's task on this worker thread, where it would be stuck for as long as a callback blocks the thread.
 
-use std::future::poll_fn;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Mutex;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
 
 use crate::address::Address;
-use crate::block::{Mark, lock};
+use crate::block::{Block, Mark, lock};
 use crate::contain::{Contained, contain, contained};
 use crate::exit::{Crash, CrashKind, ExitReason};
 use crate::label::Label;
@@ -43,10 +43,10 @@ pub(crate) async fn launch<P: Process>(
     let life = Life {
         process: Contained::new(process),
         me: Me::new(address.clone()),
-        terminate_within: options.terminate_within,
+        options,
         finish: Finish(pid.clone()),
     };
-    let leaf = Leaf { life: Mutex::new(Some(life)), pid };
+    let leaf = Leaf { life: Mutex::new(Some(Box::pin(life.live()))), pid };
     let spawned = match cell {
         Some(cell) => cell.spawn_linked(None, leaf, ()).await,
         None => Actor::spawn(None, leaf, ()).await,
@@ -54,9 +54,10 @@ pub(crate) async fn launch<P: Process>(
     spawned.map(|_| address).map_err(StartError::from_ractor)
 }
 
-/// The ractor actor of a leaf.
-struct Leaf<P: Process> {
-    life: Mutex<Option<Life<P>>>,
+/// The ractor actor of a leaf. It is small, and one type for all processes, because ractor moves it about: the life, which
+/// is large, stays where it is.
+struct Leaf {
+    life: Mutex<Option<Pin<Box<dyn Future<Output = ExitReason> + Send>>>>,
     pid: Pid,
 }
 
@@ -67,7 +68,7 @@ enum Nothing {}
 impl ractor::Message for Nothing {}
 
 #[cfg_attr(feature = "ractor-async-trait", ractor::async_trait)]
-impl<P: Process> Actor for Leaf<P> {
+impl Actor for Leaf {
     type Msg = Nothing;
     type State = ();
     type Arguments = ();
@@ -80,7 +81,7 @@ impl<P: Process> Actor for Leaf<P> {
     async fn post_start(&self, myself: ActorRef<Nothing>, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let life = lock(&self.life).take();
         let Some(life) = life else { return Ok(()) };
-        match life.live().await {
+        match life.await {
             ExitReason::Crash(crash) => return Err(Box::new(ExitReason::Crash(crash))),
             ExitReason::Killed => myself.kill(),
             reason => myself.stop(reason.to_ractor()),
@@ -103,7 +104,7 @@ impl<P: Process> Actor for Leaf<P> {
 struct Life<P: Process> {
     process: Contained<P>,
     me: Me<P::Message>,
-    terminate_within: Duration,
+    options: SpawnOptions,
     finish: Finish,
 }
 
@@ -122,7 +123,7 @@ impl<P: Process> Life<P> {
         let mut process = self.process;
         let mut reason = ExitReason::Killed;
         if let Some(state) = process.get_mut() {
-            reason = run(state, &me, self.terminate_within).await;
+            reason = run(state, &me, self.options).await;
         }
         if let Err(crash) = process.discard() {
             reason = first_crash(reason, crash);
@@ -133,24 +134,25 @@ impl<P: Process> Life<P> {
 }
 
 /// All callbacks, first to last.
-async fn run<P: Process>(process: &mut P, me: &Me<P::Message>, terminate_within: Duration) -> ExitReason {
-    match race(me, || process.init(me)).await {
+async fn run<P: Process>(process: &mut P, me: &Me<P::Message>, options: SpawnOptions) -> ExitReason {
+    let limit = options.long_schedule;
+    match race(me, limit, || process.init(me)).await {
         Outcome::Done(Ok(())) => me.block().mark(Mark::Started),
         Outcome::Done(Err(crash)) => return ExitReason::Crash(crash.into_kind(CrashKind::Init)),
         Outcome::Crashed(crash) => return ExitReason::Crash(crash),
         Outcome::Interrupted(reason) => return reason,
     }
-    let reason = receive_loop(process, me).await;
+    let reason = receive_loop(process, me, limit).await;
     me.block().mark(Mark::Ending);
     me.block().inbox.close();
     if reason == ExitReason::Killed {
         return reason;
     }
-    terminate(process, reason, me, terminate_within).await
+    terminate(process, reason, me, options.terminate_within).await
 }
 
-async fn receive_loop<P: Process>(process: &mut P, me: &Me<P::Message>) -> ExitReason {
-    let mut next = race(me, || process.handle_continue(me)).await;
+async fn receive_loop<P: Process>(process: &mut P, me: &Me<P::Message>, limit: Duration) -> ExitReason {
+    let mut next = race(me, limit, || process.handle_continue(me)).await;
     loop {
         match next {
             Outcome::Done(Next::Receive) => {}
@@ -162,7 +164,7 @@ async fn receive_loop<P: Process>(process: &mut P, me: &Me<P::Message>) -> ExitR
         next = match receive(me).await {
             Ok(letter) => {
                 let process = &mut *process;
-                race(me, move || async move { process.handle(letter.open(), me).await }).await
+                race(me, limit, move || async move { process.handle(letter.open(), me).await }).await
             }
             Err(reason) => Outcome::Interrupted(reason),
         };
@@ -186,7 +188,7 @@ async fn receive<M: Send + 'static>(me: &Me<M>) -> Result<Letter<M>, ExitReason>
 ///
 /// Panics are caught twice: around the callback, and around the whole, because an interrupted callback is dropped inside
 /// and its destructors may panic too. The callback is made in place, since it may be large.
-async fn race<M, F>(me: &Me<M>, callback: impl FnOnce() -> F) -> Outcome<F::Output>
+async fn race<M, F>(me: &Me<M>, limit: Duration, callback: impl FnOnce() -> F) -> Outcome<F::Output>
 where
     M: Send + 'static,
     F: Future,
@@ -202,7 +204,10 @@ where
             if let Some(reason) = block.must_exit() {
                 return Poll::Ready(Outcome::Interrupted(reason.clone()));
             }
-            match contain(|| callback.as_mut().poll(cx)) {
+            let began = Instant::now();
+            let polled = contain(|| callback.as_mut().poll(cx));
+            tell_long_schedule(block, began.elapsed(), limit);
+            match polled {
                 Ok(Poll::Ready(output)) => return Poll::Ready(Outcome::Done(output)),
                 Err(crash) => return Poll::Ready(Outcome::Crashed(crash)),
                 Ok(Poll::Pending) => {}
@@ -216,6 +221,14 @@ where
         .await
     });
     contained(whole).await.unwrap_or_else(Outcome::Crashed)
+}
+
+/// A callback that computes or blocks holds up whatever else its thread would run: other processes, timers, keep-alives.
+fn tell_long_schedule<Q: ?Sized>(block: &Block<Q>, held: Duration, limit: Duration) {
+    if held > limit {
+        tracing::warn!(target: "ractor_otp", id = block.id, label = %block.label, ?held,
+            "the process held its thread without an await: what computes or blocks belongs on a thread of its own");
+    }
 }
 
 async fn terminate<P: Process>(

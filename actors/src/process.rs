@@ -110,11 +110,18 @@ pub struct SpawnOptions {
     pub mailbox: usize,
     /// How long `terminate` may take before the process is killed. Default 5 s.
     pub terminate_within: Duration,
+    /// How long a callback may hold its thread from one `.await` to the next before a warning names the process, as
+    /// `system_monitor` with `long_schedule` does in OTP. Default 500 ms.
+    pub long_schedule: Duration,
 }
 
 impl Default for SpawnOptions {
     fn default() -> Self {
-        Self { mailbox: 64, terminate_within: Duration::from_secs(5) }
+        Self {
+            mailbox: 64,
+            terminate_within: Duration::from_secs(5),
+            long_schedule: Duration::from_millis(500),
+        }
     }
 }
 

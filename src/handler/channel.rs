@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::rules::{errors, input_request, progress::Progress, rate::Rate, reply, subscription};
 use crate::wire::{
-    ErrorObject, ErrorResponse, ListenResult, LogLevel, MirroredParams, NotificationMessage, RequestId,
-    RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
+    ErrorObject, ErrorResponse, Implementation, ListenResult, LogLevel, MirroredParams, NotificationMessage,
+    RequestId, RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
 };
 
 use super::{Answer, Change, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink};
@@ -73,6 +73,8 @@ pub(crate) struct Exchange {
     pub(crate) context: Arc<RequestContext>,
     sink: Arc<dyn Sink>,
     server_info: Option<Arc<RawValue>>,
+    /// Who this request says the server is, in place of that.
+    own_server_info: OnceLock<Arc<RawValue>>,
     progress: Mutex<Progress>,
     logs: Mutex<Rate>,
     closed: AtomicBool,
@@ -200,6 +202,19 @@ impl<M: Send + 'static> Channel<M> {
         self.me.pid().exit(ExitReason::ShutdownWith(Tag::CLOSED));
     }
 
+    /// Says who the server is in the results of this request (META-12), in place of
+    /// [`Handler::server_info`](super::Handler::server_info), for servers that are not the same to every caller. The first
+    /// call counts.
+    pub fn set_server_info(&self, info: &Implementation) {
+        match serde_json::value::to_raw_value(info) {
+            // Set already: the first call counts.
+            Ok(info) => drop(self.exchange.own_server_info.set(Arc::from(info))),
+            Err(error) => {
+                tracing::error!(request = %self.exchange.context, %error, "the server info cannot be written as JSON");
+            }
+        }
+    }
+
     /// Whether the request was answered, closed or left by its client.
     pub fn is_closed(&self) -> bool {
         self.exchange.is_closed()
@@ -312,8 +327,14 @@ impl Exchange {
     ) -> Arc<Self> {
         let progress = Mutex::new(Progress::new(pace.progress));
         let logs = Mutex::new(Rate::new(pace.logs));
-        let (closed, granted) = (AtomicBool::new(false), OnceLock::new());
-        Arc::new(Self { context, sink, server_info, progress, logs, closed, granted })
+        let (closed, granted, own_server_info) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
+        Arc::new(Self { context, sink, server_info, own_server_info, progress, logs, closed, granted })
+    }
+
+    fn stamp_server_info(&self, result: &mut ResultBody) {
+        if let Some(server_info) = self.own_server_info.get().or(self.server_info.as_ref()) {
+            result.meta_mut().stamp_server_info(Arc::clone(server_info));
+        }
     }
 
     /// Closes the channel to the handler; the answer, if none was given, is still due.
@@ -422,9 +443,7 @@ impl Exchange {
         cancelled.stamp_subscription(id);
         let mut result = ResultBody::from(ListenResult::new());
         result.meta_mut().stamp_subscription(id);
-        if let Some(server_info) = &self.server_info {
-            result.meta_mut().stamp_server_info(Arc::clone(server_info));
-        }
+        self.stamp_server_info(&mut result);
         let farewell = NotificationMessage::new(&cancelled).to_bytes().unwrap_or_default();
         let body = Response::new(id, &result).to_bytes().unwrap_or_default();
         let answer = Answer::new(StatusCode::OK, Bytes::from(body));
@@ -463,9 +482,7 @@ impl Exchange {
         {
             return self.answer_error(&RpcError::missing_capability(&lacking));
         }
-        if let Some(server_info) = &self.server_info {
-            result.meta_mut().stamp_server_info(Arc::clone(server_info));
-        }
+        self.stamp_server_info(&mut result);
         let Some(id) = &self.context.id else { return false };
         match Response::new(id, &result).to_bytes() {
             Ok(body) => self.sink.answer(Answer::new(StatusCode::OK, Bytes::from(body))),

@@ -11,6 +11,7 @@
 //! | `change.rs` | a change that a stream is told of |
 //! | `contained.rs` | code of the application outside of callbacks: a panic costs nothing else |
 //! | `context.rs` | what is known of a request before user code runs |
+//! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
 
@@ -21,6 +22,7 @@ mod contained;
 mod context;
 mod error;
 mod grant;
+mod notifier;
 mod principal;
 mod reply;
 mod sink;
@@ -40,6 +42,8 @@ pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;
 pub use grant::Grant;
+pub use notifier::Notifier;
+pub(crate) use notifier::Publish;
 pub use principal::Principal;
 pub use reply::Reply;
 pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
@@ -172,8 +176,8 @@ pub trait Handler: Send + Sync + 'static {
     /// spawned (DISC-06). Read once, when the supervisor starts.
     fn capabilities(&self) -> ServerCapabilities;
 
-    /// Who the server is: stamped as `_meta["io.modelcontextprotocol/serverInfo"]` on every result (META-12). The
-    /// default stamps nothing.
+    /// Who the server is: stamped as `_meta["io.modelcontextprotocol/serverInfo"]` on every result (META-12), unless the
+    /// request names another with [`Channel::set_server_info`]. The default stamps nothing.
     fn server_info(&self) -> Option<Implementation> {
         None
     }
@@ -192,6 +196,13 @@ pub trait Handler: Send + Sync + 'static {
     /// With faults, the supervisor does not start.
     fn check(&self) -> Result<(), Misconfigured> {
         Ok(())
+    }
+
+    /// Called once by each supervisor that starts with this handler, before it serves: the [`Notifier`] tells its streams
+    /// what changes here, from whatever thread. The default drops it. A handler that passes requests on to another one,
+    /// such as a [`Suite`](crate::Suite), passes this on too.
+    fn started(&self, notifier: Notifier) {
+        let _ = notifier;
     }
 }
 
@@ -257,6 +268,10 @@ macro_rules! delegate {
 
             fn check(&self) -> Result<(), Misconfigured> {
                 (**self).check()
+            }
+
+            fn started(&self, notifier: Notifier) {
+                (**self).started(notifier);
             }
         }
     };

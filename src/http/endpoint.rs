@@ -12,13 +12,14 @@ use http::header::{
     ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Extensions, Method, Response, StatusCode};
 use http_body::Body;
 use ractor_otp::{DynamicSupervisor, SpawnOptions};
 
 use crate::handler::{Answer, Principal, RequestContext};
 use crate::request::{
-    Call, Drain, Held, Message, Nowhere, Outbox, Outgoing, Phase, Slot, Slots, Spawn, Streams,
+    Budget, Call, Count, Drain, Held, Lane, Message, Nowhere, Outbox, Outgoing, Phase, Share, Slot, Slots,
+    Spawn, Streams,
 };
 use crate::rules::accept::Accepts;
 use crate::rules::cors;
@@ -32,7 +33,8 @@ use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 
 use super::caller::Gate;
 use super::delivery::Delivery;
-use super::{Limits, ResponseBody, Stalled, intake};
+use super::intake::{self, Intake};
+use super::{Limits, ResponseBody, Stalled};
 
 /// What all connections of one listener share.
 pub(crate) struct Endpoint {
@@ -44,6 +46,7 @@ pub(crate) struct Endpoint {
     pub(crate) gate: Gate,
     pub(crate) limits: Limits,
     pub(crate) slots: Slots,
+    pub(crate) budget: Budget,
     pub(crate) streams: Streams,
     pub(crate) drain: Drain,
     /// How often refusals of strange names and origins are told.
@@ -53,7 +56,7 @@ pub(crate) struct Endpoint {
 /// Where a request came from, and under which supervisor its actor lives.
 pub(crate) struct Caller {
     pub(crate) parent: DynamicSupervisor,
-    slots: Slots,
+    slots: Count,
     pub(crate) peer: Option<SocketAddr>,
     /// Set when the connection ends because its client stopped reading.
     pub(crate) stalled: Stalled,
@@ -62,7 +65,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(parent: DynamicSupervisor, limits: &Limits, peer: Option<SocketAddr>) -> Self {
-        let slots = Slots::new(limits.in_flight_per_connection);
+        let slots = Count::new(limits.in_flight_per_connection);
         Self { parent, slots, peer, stalled: Stalled::default(), requests: AtomicU64::new(0) }
     }
 
@@ -71,6 +74,13 @@ impl Caller {
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
+}
+
+/// Where one message came from, and what it takes up.
+struct From {
+    principal: Principal,
+    extensions: Extensions,
+    share: Share,
 }
 
 impl Endpoint {
@@ -129,19 +139,29 @@ impl Endpoint {
         self.admit(head, body, caller).await.unwrap_or_else(refuse)
     }
 
-    async fn admit<B>(&self, head: Parts, body: B, caller: &Caller) -> Result<Response<ResponseBody>, Refusal>
+    async fn admit<B>(
+        &self,
+        mut head: Parts,
+        body: B,
+        caller: &Caller,
+    ) -> Result<Response<ResponseBody>, Refusal>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let accepts = self.check_head(&head)?;
         let principal = self.gate.principal(&head, caller.peer).await?;
-        let body = intake::read(&head.headers, body, &self.limits).await?;
+        let Intake { body, share } = intake::read(&head.headers, body, &self.limits, &self.budget).await?;
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
-        match order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)? {
-            Admitted::Request(request) => self.run(*request, principal, head, accepts, caller).await,
-            Admitted::Notification(notification) => self.observe(notification, principal, head, caller).await,
+        let admitted = order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
+        // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
+        // the request, whose arguments are about as large.
+        let from = From { principal, extensions: std::mem::take(&mut head.extensions), share };
+        drop((head, body));
+        match admitted {
+            Admitted::Request(request) => self.run(*request, from, accepts, caller).await,
+            Admitted::Notification(notification) => self.observe(notification, from, caller).await,
         }
     }
 
@@ -165,16 +185,15 @@ impl Endpoint {
     async fn run(
         &self,
         request: AdmittedRequest,
-        principal: Principal,
-        head: Parts,
+        from: From,
         accepts: Accepts,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let held = self
-            .admit_request(&request, accepts, caller)
+            .admit_request(&request, from.share, accepts, caller)
             .map_err(|refusal| refusal.with_id(request.id.clone()))?;
         let outbox = Arc::new(match &held {
-            Held::Slot(_) => Outbox::new(self.limits.outbox, accepts.sse),
+            Held::Slot(..) => Outbox::new(self.limits.outbox, accepts.sse),
             Held::Place(_) => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
         });
         let context = RequestContext {
@@ -184,8 +203,8 @@ impl Endpoint {
             meta: request.meta,
             mirrored_params: request.mirrored_params,
             peer: caller.peer,
-            principal,
-            extensions: head.extensions,
+            principal: from.principal,
+            extensions: from.extensions,
             received: Instant::now(),
         };
         let call = Call {
@@ -219,8 +238,7 @@ impl Endpoint {
     async fn observe(
         &self,
         notification: Notification,
-        principal: Principal,
-        head: Parts,
+        from: From,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let context = RequestContext {
@@ -230,15 +248,15 @@ impl Endpoint {
             meta: RequestMeta::default(),
             mirrored_params: MirroredParams::default(),
             peer: caller.peer,
-            principal,
-            extensions: head.extensions,
+            principal: from.principal,
+            extensions: from.extensions,
             received: Instant::now(),
         };
         let call = Call {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            held: Held::Slot(self.slot(caller)?),
+            held: Held::Slot(self.slot(Lane::Lists, caller)?, from.share),
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
@@ -253,11 +271,12 @@ impl Endpoint {
     fn admit_request(
         &self,
         request: &AdmittedRequest,
+        share: Share,
         accepts: Accepts,
         caller: &Caller,
     ) -> Result<Held, Refusal> {
         let Request::Listen(listen) = &request.request else {
-            return self.slot(caller).map(Held::Slot);
+            return self.slot(lane(&request.request), caller).map(|slot| Held::Slot(slot, share));
         };
         if !accepts.sse {
             return Err(Refusal::needs_a_stream());
@@ -267,8 +286,8 @@ impl Endpoint {
         self.still_open().map(|()| Held::Place(place))
     }
 
-    fn slot(&self, caller: &Caller) -> Result<Slot, Refusal> {
-        let slot = Slots::take(&self.slots, &caller.slots).ok_or_else(Refusal::overloaded)?;
+    fn slot(&self, lane: Lane, caller: &Caller) -> Result<Slot, Refusal> {
+        let slot = self.slots.take(lane, &caller.slots).ok_or_else(Refusal::overloaded)?;
         self.still_open().map(|()| slot)
     }
 
@@ -279,7 +298,11 @@ impl Endpoint {
     }
 
     fn spawn_options(&self) -> SpawnOptions {
-        SpawnOptions { mailbox: self.limits.mailbox, terminate_within: self.limits.close_time }
+        SpawnOptions {
+            mailbox: self.limits.mailbox,
+            terminate_within: self.limits.close_time,
+            long_schedule: self.limits.long_schedule,
+        }
     }
 
     fn json(&self, answer: Answer) -> Response<ResponseBody> {
@@ -304,6 +327,16 @@ impl Endpoint {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         response
+    }
+}
+
+/// Lists and discovery stay quick while calls take all that they may (D7).
+fn lane(request: &Request) -> Lane {
+    match request {
+        Request::CallTool(_) | Request::GetPrompt(_) | Request::ReadResource(_) | Request::Custom { .. } => {
+            Lane::Calls
+        }
+        _ => Lane::Lists,
     }
 }
 

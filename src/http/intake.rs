@@ -1,17 +1,31 @@
-//! Reading a request body within its limits of size and time, before anything is allocated for the request.
+//! Reading a request body within its limits of size and time, and within what the whole server holds.
 
-use bytes::Bytes;
+use std::pin::pin;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use crate::request::{Budget, Share};
 use crate::rules::errors::Refusal;
 
 use super::Limits;
 
+/// A whole body, with what it takes of the server's budget.
+pub(super) struct Intake {
+    pub(super) body: Bytes,
+    pub(super) share: Share,
+}
+
 /// Reads a whole body. A declared length beyond the limit is refused before a byte is read.
-pub(super) async fn read<B>(headers: &HeaderMap, body: B, limits: &Limits) -> Result<Bytes, Refusal>
+pub(super) async fn read<B>(
+    headers: &HeaderMap,
+    body: B,
+    limits: &Limits,
+    budget: &Budget,
+) -> Result<Intake, Refusal>
 where
     B: Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -20,11 +34,43 @@ where
     if declared.is_some_and(|length| length > limits.body as u64) {
         return Err(Refusal::body_too_large(limits.body));
     }
-    let reading = Limited::new(body, limits.body).collect();
+    let reading = gather(body, limits.body, budget.share());
     match tokio::time::timeout(limits.body_time, reading).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::body_too_large(limits.body)),
-        Ok(Err(_)) => Err(Refusal::body_broken()),
+        Ok(gathered) => gathered,
         Err(_) => Err(Refusal::body_too_slow(limits.body_time)),
     }
+}
+
+async fn gather<B>(body: B, limit: usize, mut share: Share) -> Result<Intake, Refusal>
+where
+    B: Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut body = pin!(Limited::new(body, limit));
+    // Most bodies come in one piece, which is not copied.
+    let mut whole = Bytes::new();
+    let mut pieces = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                Refusal::body_too_large(limit)
+            } else {
+                Refusal::body_broken()
+            }
+        })?;
+        let Ok(mut data) = frame.into_data() else { continue };
+        if !share.grow(data.remaining()) {
+            return Err(Refusal::too_many_bytes());
+        }
+        if whole.is_empty() {
+            whole = data.copy_to_bytes(data.remaining());
+        } else {
+            if pieces.is_empty() {
+                pieces.put_slice(&whole);
+            }
+            pieces.put(data);
+        }
+    }
+    let body = if pieces.is_empty() { whole } else { pieces.freeze() };
+    Ok(Intake { body, share })
 }

@@ -33,6 +33,8 @@ pub(crate) struct Limits {
     pub(crate) in_flight_per_connection: usize,
     /// How long `handle_close` may take.
     pub(crate) close_time: Duration,
+    /// How long a callback may hold its thread between two awaits; beyond: a warning.
+    pub(crate) long_schedule: Duration,
     /// Messages that wait for one request.
     pub(crate) mailbox: usize,
 }
@@ -57,6 +59,7 @@ impl Default for Limits {
             filter: 1000,
             in_flight_per_connection: 100,
             close_time: Duration::from_secs(5),
+            long_schedule: Duration::from_millis(500),
             mailbox: 1000,
         }
     }

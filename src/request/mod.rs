@@ -10,6 +10,7 @@
 //! | `admission.rs` | how many streams there may be, of whom |
 //! | `changes.rs` | the changes that a stream has yet to tell |
 //! | `slots.rs` | how many requests may run at once |
+//! | `budget.rs` | how many bytes of bodies they may hold |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
 //! | `spawn.rs` | the one place where the handler's type is erased |
 //!
@@ -17,6 +18,7 @@
 
 mod admission;
 mod authorization;
+mod budget;
 mod changes;
 mod drain;
 mod outbox;
@@ -27,9 +29,10 @@ mod spawn;
 mod stream;
 
 pub(crate) use admission::{Place, StreamCaps};
+pub(crate) use budget::{Budget, Share};
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use outbox::{Nowhere, Outbox, OutboxLimits, Outgoing};
 pub use registry::Topic;
-pub(crate) use slots::{Slot, Slots};
+pub(crate) use slots::{Count, Lane, Slot, Slots};
 pub(crate) use spawn::{Call, Held, Message, Spawn, erase};
 pub(crate) use stream::{StreamLimits, Streams};

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ractor_otp::Pid;
 
-use crate::handler::{Change, Principal};
+use crate::handler::{Change, Principal, Publish};
 use crate::wire::{ServerNotification, SubscriptionFilter};
 
 use super::stream::Subscriber;
@@ -148,6 +148,24 @@ impl Registry {
         let [first, ..] = &self.0.shards;
         let shard = self.0.shards.get(hash).unwrap_or(first);
         act(&mut shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Publish for Registry {
+    fn publish(&self, change: Change) -> usize {
+        let topic = match &change {
+            Change::Tools => Topic::Tools,
+            Change::Prompts => Topic::Prompts,
+            Change::Resources => Topic::Resources,
+            Change::Resource(uri, _) => Topic::Resource(Arc::clone(uri)),
+            // Whose it is, only its topic says.
+            Change::Task(..) => return 0,
+        };
+        self.notify(&topic, &change)
+    }
+
+    fn publish_resources(&self, uris: Vec<Arc<str>>) -> usize {
+        self.notify_resources(uris)
     }
 }
 

@@ -1,15 +1,34 @@
 //! How many requests run at once. A slot is taken before the actor is spawned and belongs to its state.
+//!
+//! Calls and everything else are counted apart: a server full of calls still tells what it offers, and a storm of lists
+//! holds up no call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// A bounded count of running requests: one for the server, one for each connection.
-#[derive(Clone)]
-pub(crate) struct Slots(Arc<Count>);
+/// Which count a request falls under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// What runs a tool, a prompt, a resource, or a method of the handler's own.
+    Calls,
+    /// What tells about the server: discovery, lists, completion, notifications.
+    Lists,
+}
 
-struct Count {
+/// The bounded counts of requests that run on the server.
+#[derive(Clone)]
+pub(crate) struct Slots {
+    calls: Count,
+    lists: Count,
+}
+
+/// A bounded count of running requests.
+#[derive(Clone)]
+pub(crate) struct Count(Arc<Counted>);
+
+struct Counted {
     taken: AtomicUsize,
     limit: usize,
     all_free: Notify,
@@ -21,18 +40,38 @@ pub(crate) struct Slot {
     _connection: Taken,
 }
 
-struct Taken(Arc<Count>);
+struct Taken(Arc<Counted>);
 
 impl Slots {
+    /// So many of each lane.
     pub(crate) fn new(limit: usize) -> Self {
-        Self(Arc::new(Count { taken: AtomicUsize::new(0), limit, all_free: Notify::new() }))
+        Self { calls: Count::new(limit), lists: Count::new(limit) }
     }
 
     /// Takes a slot of the server and of the connection, or of neither.
-    pub(crate) fn take(server: &Self, connection: &Self) -> Option<Slot> {
+    pub(crate) fn take(&self, lane: Lane, connection: &Count) -> Option<Slot> {
         let connection = connection.taken()?;
-        let server = server.taken()?;
-        Some(Slot { _server: server, _connection: connection })
+        let server = match lane {
+            Lane::Calls => &self.calls,
+            Lane::Lists => &self.lists,
+        };
+        Some(Slot { _server: server.taken()?, _connection: connection })
+    }
+
+    pub(crate) fn in_use(&self) -> usize {
+        self.calls.in_use() + self.lists.in_use()
+    }
+
+    /// Resolves when no request runs, if none is admitted meanwhile.
+    pub(crate) async fn all_free(&self) {
+        self.calls.all_free().await;
+        self.lists.all_free().await;
+    }
+}
+
+impl Count {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self(Arc::new(Counted { taken: AtomicUsize::new(0), limit, all_free: Notify::new() }))
     }
 
     fn taken(&self) -> Option<Taken> {
@@ -41,12 +80,11 @@ impl Slots {
         Some(Taken(Arc::clone(&self.0)))
     }
 
-    pub(crate) fn in_use(&self) -> usize {
+    fn in_use(&self) -> usize {
         self.0.taken.load(Ordering::Acquire)
     }
 
-    /// Resolves when no request runs.
-    pub(crate) async fn all_free(&self) {
+    async fn all_free(&self) {
         loop {
             let free = self.0.all_free.notified();
             if self.in_use() == 0 {
@@ -67,26 +105,39 @@ impl Drop for Taken {
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future;
+
     use super::*;
 
     #[test]
     fn a_refused_slot_holds_nothing() {
-        let (server, connection) = (Slots::new(1), Slots::new(5));
-        let slot = Slots::take(&server, &connection).unwrap();
-        assert!(Slots::take(&server, &connection).is_none());
+        let (server, connection) = (Slots::new(1), Count::new(5));
+        let slot = server.take(Lane::Calls, &connection).unwrap();
+        assert!(server.take(Lane::Calls, &connection).is_none());
         assert_eq!((server.in_use(), connection.in_use()), (1, 1));
         drop(slot);
         assert_eq!((server.in_use(), connection.in_use()), (0, 0));
     }
 
+    #[test]
+    fn d7_a_server_full_of_calls_has_slots_for_lists_and_the_other_way_round() {
+        let (server, connection) = (Slots::new(1), Count::new(5));
+        let _call = server.take(Lane::Calls, &connection).unwrap();
+        let _list = server.take(Lane::Lists, &connection).unwrap();
+        assert!(server.take(Lane::Lists, &connection).is_none());
+    }
+
     #[tokio::test]
-    async fn all_free_resolves_when_the_last_slot_is_dropped() {
-        let (server, connection) = (Slots::new(2), Slots::new(2));
-        let slot = Slots::take(&server, &connection).unwrap();
+    async fn all_free_resolves_when_the_last_slot_of_both_lanes_is_dropped() {
+        let (server, connection) = (Slots::new(2), Count::new(2));
+        let call = server.take(Lane::Calls, &connection).unwrap();
+        let list = server.take(Lane::Lists, &connection).unwrap();
         let waiting = server.all_free();
         tokio::pin!(waiting);
         assert!(futures_poll(waiting.as_mut()).await.is_none());
-        drop(slot);
+        drop(call);
+        assert!(futures_poll(waiting.as_mut()).await.is_none());
+        drop(list);
         waiting.await;
     }
 

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
-use crate::handler::{Disconnect, Exchange, Handler, Misconfigured, Pace, RequestContext, Sink};
+use crate::handler::{
+    Disconnect, Exchange, Handler, Misconfigured, Notifier, Pace, Publish, RequestContext, Sink,
+};
 use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
 
 use super::process::RequestProcess;
-use super::{Place, Slot, Streams};
+use super::{Place, Share, Slot, Streams};
 
 /// What one actor is spawned for.
 pub(crate) enum Message {
@@ -48,8 +50,8 @@ pub(crate) struct Call {
 
 /// What a running request takes from the server's limits.
 pub(crate) enum Held {
-    /// One of the requests that run at once.
-    Slot(#[allow(dead_code)] Slot),
+    /// One of the requests that run at once, with the bytes of its body.
+    Slot(#[allow(dead_code)] Slot, #[allow(dead_code)] Share),
     /// One of the streams that are open.
     Place(#[allow(dead_code)] Place),
 }
@@ -64,6 +66,9 @@ pub(crate) trait Spawn: Send + Sync {
     fn capabilities(&self) -> &ServerCapabilities;
 
     fn serves(&self, method: &str) -> bool;
+
+    /// Tells the handler that a supervisor has started with it.
+    fn started(&self);
 }
 
 /// A handler with what all its requests share.
@@ -76,7 +81,11 @@ pub(super) struct Served<H> {
     pub(super) pace: Pace,
 }
 
-struct Erased<H>(Arc<Served<H>>);
+struct Erased<H> {
+    served: Arc<Served<H>>,
+    /// What the handler publishes by; it lives as long as the server does.
+    publish: Arc<dyn Publish>,
+}
 
 /// Erases a handler's type, once it was found to be in order.
 pub(crate) fn erase<H: Handler>(
@@ -98,22 +107,29 @@ pub(crate) fn erase<H: Handler>(
     let server_info = server_info
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
-    Ok(Arc::new(Erased(Arc::new(Served { handler, capabilities, server_info, streams, disconnect, pace }))))
+    let publish = Arc::new(streams.registry.clone());
+    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, pace });
+    Ok(Arc::new(Erased { served, publish }))
 }
 
 impl<H: Handler> Spawn for Erased<H> {
     fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let exchange = Exchange::new(call.context, call.sink, self.0.server_info.clone(), self.0.pace);
-        let process = RequestProcess::new(Arc::clone(&self.0), call.message, exchange, call.held);
+        let exchange =
+            Exchange::new(call.context, call.sink, self.served.server_info.clone(), self.served.pace);
+        let process = RequestProcess::new(Arc::clone(&self.served), call.message, exchange, call.held);
         Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })
     }
 
     fn capabilities(&self) -> &ServerCapabilities {
-        &self.0.capabilities
+        &self.served.capabilities
     }
 
     fn serves(&self, method: &str) -> bool {
-        self.0.handler.serves(method)
+        self.served.handler.serves(method)
+    }
+
+    fn started(&self) {
+        self.served.handler.started(Notifier::new(&self.publish));
     }
 }

@@ -11,7 +11,8 @@
 //! | version not supported | `-32022` | 400 |
 //! | method unknown, or its capability not advertised | `-32601` | 404 |
 //! | parameters | `-32602` | 200 |
-//! | drain, overload | `-32603` | 503 |
+//! | `Content-Encoding`, `Transfer-Encoding` | `-32600` | 415, 501 |
+//! | drain, overload | 503 | 503 |
 //! | by the handler: `-32601` | | 404 |
 //! | by the handler: `-32020` to `-32022` | | 400 |
 //! | by the handler: any other | | 200 |
@@ -27,7 +28,8 @@ use serde_json::json;
 
 use crate::wire::{ErrorObject, ErrorResponse, PROTOCOL_VERSION, RequestId, SUPPORTED_VERSIONS};
 
-/// The error codes of this revision (BASE-16, BASE-17). Nothing else in `-32768..=-32000` is ever sent.
+/// The error codes of this revision (BASE-16, BASE-17). Nothing else in `-32768..=-32000` is ever sent; the server's own
+/// lie outside.
 pub(crate) mod code {
     /// The body is not JSON.
     pub(crate) const PARSE_ERROR: i64 = -32700;
@@ -45,6 +47,8 @@ pub(crate) mod code {
     pub(crate) const MISSING_CLIENT_CAPABILITY: i64 = -32021;
     /// The server does not implement the revision that the request names.
     pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+    /// The server takes no more now, and nothing of the request has run: it may be sent again (D7).
+    pub(crate) const UNAVAILABLE: i64 = 503;
 }
 
 /// The status of an error that a handler answers with, as long as nothing was streamed before.
@@ -181,10 +185,22 @@ impl Refusal {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST, message)
     }
 
+    /// The body is compressed (E16).
+    pub(crate) fn coded_content() -> Self {
+        let message = "Content-Encoding is not served; send the JSON as it is";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST, message).closing()
+    }
+
+    /// The body comes in a transfer coding that is not known (RFC 9112 section 6.1).
+    pub(crate) fn coded_transfer() -> Self {
+        let message = "Transfer-Encoding is other than chunked; send the JSON as it is";
+        Self::new(StatusCode::NOT_IMPLEMENTED, code::INVALID_REQUEST, message).closing()
+    }
+
     /// The server is about to end.
     pub(crate) fn shutting_down() -> Self {
         let message = "the server is shutting down; send the request again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message).closing()
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
     }
 }
 
@@ -202,10 +218,16 @@ impl Refusal {
         Self::new(StatusCode::REQUEST_TIMEOUT, code::INVALID_REQUEST, message).closing()
     }
 
-    /// The body ended early.
+    /// The body ended early, or its chunks are not such.
     pub(crate) fn body_broken() -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code::PARSE_ERROR, "the body ended before it was complete")
-            .closing()
+        let message = "the body could not be read to its end: it broke off, or its chunks are malformed";
+        Self::new(StatusCode::BAD_REQUEST, code::PARSE_ERROR, message).closing()
+    }
+
+    /// The bodies of all requests together have more bytes than the server holds.
+    pub(crate) fn too_many_bytes() -> Self {
+        let message = "the server holds as many bytes of requests as it may; send the request again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
     }
 
     /// A stream is asked for, and `Accept` excludes it (SSE-14).
@@ -225,13 +247,13 @@ impl Refusal {
     /// The server has as many streams as it may.
     pub(crate) fn too_many_streams() -> Self {
         let message = "the server has as many streams as it may; send the request again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message)
     }
 
     /// The server runs as many requests as it may.
     pub(crate) fn overloaded() -> Self {
         let message = "the server runs as many requests as it may; send the request again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message)
     }
 }
 

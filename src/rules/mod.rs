@@ -14,6 +14,7 @@
 //! | HTTP-22: `Host` | `host.rs` |
 //! | HTTP-07, HTTP-08: `Accept` | `accept.rs` |
 //! | A-39: `Content-Type` | `content_type.rs` |
+//! | E16: `Content-Encoding`, `Transfer-Encoding` | `content_coding.rs` |
 //! | HDR-01, HTTP-18, VER-02: `MCP-Protocol-Version` | `protocol_version.rs` |
 //! | HDR-02, HDR-06, HDR-07: `Mcp-Method` | `mcp_method.rs` |
 //! | HDR-03, HDR-09, HDR-10: `Mcp-Name` | `mcp_name.rs` |
@@ -31,6 +32,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod challenge;
+mod content_coding;
 mod content_type;
 pub(crate) mod cors;
 pub(crate) mod errors;

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | 1 | `Host`, `Origin` | `host.rs`, `origin.rs` |
 //! | | `Accept`, `Content-Type` | `accept.rs`, `content_type.rs` |
+//! | | `Content-Encoding`, `Transfer-Encoding` | `content_coding.rs` |
 //! | 3 | the body is one message | `message.rs` |
 //! | 4 | no handshake | `request_meta.rs` |
 //! | 5 | a notification is done here | |
@@ -27,8 +28,8 @@ use super::host::{self, HostPolicy};
 use super::message::{self, Incoming};
 use super::origin::{self, OriginPolicy};
 use super::{
-    content_type, mcp_method, mcp_name, methods, params, protocol_version, request_meta, subscription,
-    trace_context,
+    content_coding, content_type, mcp_method, mcp_name, methods, params, protocol_version, request_meta,
+    subscription, trace_context,
 };
 use crate::wire::{MirroredParams, Notification, Request, RequestId, RequestMeta, ServerCapabilities};
 
@@ -85,10 +86,11 @@ pub(crate) fn origin(head: &Parts, hosts: &HostPolicy, origins: &OriginPolicy) -
 ///
 /// # Errors
 ///
-/// 406 or 415.
+/// 406, 415 or 501.
 pub(crate) fn media_types(headers: &HeaderMap) -> Result<Accepts, Refusal> {
     let accepts = accept::check(headers)?;
     content_type::check(headers)?;
+    content_coding::check(headers)?;
     Ok(accepts)
 }
 

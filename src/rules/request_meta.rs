@@ -44,27 +44,34 @@ fn required(key: &str, kind: &str) -> Refusal {
 ///
 /// `-32602` for a log level or a progress token that is none.
 pub(crate) fn read(entries: Map<String, Value>, longest_token: usize) -> Result<RequestMeta, Refusal> {
-    let log_level = entries.get(keys::LOG_LEVEL).map(log_level).transpose()?;
-    let progress_token = entries.get(keys::PROGRESS_TOKEN).map(|token| progress_token(token, longest_token));
-    let progress_token = progress_token.transpose()?;
-    let text = |key, is_valid: fn(&str) -> bool| {
-        entries.get(key).and_then(Value::as_str).filter(|text| is_valid(text)).map(str::to_owned)
-    };
-    let traceparent = text(keys::TRACEPARENT, trace_context::is_traceparent);
+    let mut meta = RequestMeta::default();
+    // One pass rather than a search for each: this runs for every request.
+    for (key, value) in &entries {
+        match &**key {
+            keys::PROTOCOL_VERSION => meta.protocol_version = value.as_str().unwrap_or_default().to_owned(),
+            keys::CLIENT_INFO => meta.client_info = Implementation::deserialize(value).ok(),
+            keys::CLIENT_CAPABILITIES => {
+                let declared = value.as_object().cloned().unwrap_or_default();
+                meta.client_capabilities = ClientCapabilities::from_map(declared);
+            }
+            keys::LOG_LEVEL => meta.log_level = Some(log_level(value)?),
+            keys::PROGRESS_TOKEN => meta.progress_token = Some(progress_token(value, longest_token)?),
+            keys::TRACEPARENT => meta.traceparent = text(value, trace_context::is_traceparent),
+            keys::TRACESTATE => meta.tracestate = text(value, trace_context::is_tracestate),
+            keys::BAGGAGE => meta.baggage = text(value, trace_context::is_baggage),
+            _ => {}
+        }
+    }
     // Without its parent, the state of a trace belongs to nothing.
-    let tracestate = traceparent.as_ref().and_then(|_| text(keys::TRACESTATE, trace_context::is_tracestate));
-    let capabilities = entries.get(keys::CLIENT_CAPABILITIES).and_then(Value::as_object);
-    Ok(RequestMeta {
-        protocol_version: text(keys::PROTOCOL_VERSION, |_| true).unwrap_or_default(),
-        client_info: entries.get(keys::CLIENT_INFO).and_then(|info| Implementation::deserialize(info).ok()),
-        client_capabilities: ClientCapabilities::from_map(capabilities.cloned().unwrap_or_default()),
-        log_level,
-        progress_token,
-        traceparent,
-        tracestate,
-        baggage: text(keys::BAGGAGE, trace_context::is_baggage),
-        entries,
-    })
+    if meta.traceparent.is_none() {
+        meta.tracestate = None;
+    }
+    meta.entries = entries;
+    Ok(meta)
+}
+
+fn text(value: &Value, is_valid: fn(&str) -> bool) -> Option<String> {
+    value.as_str().filter(|text| is_valid(text)).map(str::to_owned)
 }
 
 fn log_level(value: &Value) -> Result<LogLevel, Refusal> {

@@ -14,6 +14,11 @@ pub(super) fn combined(parts: impl IntoIterator<Item = CacheHints>) -> Option<Ca
     })
 }
 
+/// The same for one caller only.
+pub(super) fn private(hints: CacheHints) -> CacheHints {
+    CacheHints { scope: CacheScope::Private, ..hints }
+}
+
 /// What is wrong with the hints of a repository (O6).
 pub(super) fn fault(hints: CacheHints, depends_on_caller: bool) -> Option<String> {
     let leaks = hints.scope == CacheScope::Public && depends_on_caller;

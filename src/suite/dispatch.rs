@@ -2,10 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
-use crate::handler::{Channel, Handler, Misconfigured, Reply, RpcError};
-use crate::wire::{CallToolRequest, DiscoverResult, Implementation, Request, ServerCapabilities};
+use crate::handler::{Channel, Handler, Misconfigured, Notifier, Reply, RpcError};
+use crate::wire::{CallToolRequest, Implementation, Request, ServerCapabilities};
 
+use super::entry::Entry;
 use super::running::Running;
 use super::subscriptions::Streaming;
 use super::{Rounds, Suite, ToolError};
@@ -48,12 +50,16 @@ impl fmt::Debug for SuiteMessage {
 }
 
 impl Suite {
-    fn discover(&self) -> DiscoverResult {
-        let result = DiscoverResult::new(self.capabilities()).cache(self.cache);
-        match &self.instructions {
-            Some(text) => result.instructions(text.clone()),
-            None => result,
+    /// What follows from everything that is registered and promised.
+    fn offered(&self) -> ServerCapabilities {
+        let own = self.providers.current.catalog().capabilities().logging();
+        let extensions = self.providers.extensions.iter().map(|extension| extension.capabilities.clone());
+        let mut offered = extensions.fold(own, ServerCapabilities::and).and(self.promises.clone());
+        // What completes may be added by a handle; until then there are no proposals.
+        if self.providers.current.has_handle() && (offered.prompts.is_some() || offered.resources.is_some()) {
+            offered = offered.completions();
         }
+        self.promised(offered)
     }
 
     async fn call_tool(
@@ -62,23 +68,40 @@ impl Suite {
         channel: &Channel<SuiteMessage>,
         state: &mut SuiteState,
     ) -> Result<Reply, RpcError> {
-        let Some(tool) = self.tools.get(&*request.name) else {
-            return Err(RpcError::invalid_params("unknown tool; tools/list names those that exist"));
-        };
+        let tool = self.usable_tool(&request.name, channel).await.map_err(ToolError::into_protocol)?;
         tool.check_headers(&request, channel)?;
         let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
         let running = state.call.insert(tool.start(channel, rounds)?);
         running.call(request.arguments).await
     }
 
-    /// What functions and repositories of the user's answer, outside of tools.
+    /// The tool of a name, for a caller who may use it. The look at the catalog ends here, so that a long call keeps
+    /// nothing of it but its tool.
+    async fn usable_tool(
+        &self,
+        name: &str,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Arc<Entry>, ToolError> {
+        let view = self.providers.view(channel.principal());
+        let found = view.tool(name, || self.call_of(channel, name)).await?;
+        let unknown = || RpcError::invalid_params("unknown tool; tools/list names those that exist");
+        let tool = found.ok_or_else(unknown)?;
+        tool.access.check(channel.principal())?;
+        Ok(tool)
+    }
+
+    /// Everything but calls of tools and streams: lists, and what functions and repositories of the author's answer.
     async fn handle_offer(
         &self,
         request: Request,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
         match request {
+            Request::ListTools(request) => self.list_tools(request.cursor.as_deref(), channel).await,
             Request::ListResources(request) => self.list_resources(request.cursor.as_deref(), channel).await,
+            Request::ListResourceTemplates(request) => {
+                self.list_templates(request.cursor.as_deref(), channel).await
+            }
             Request::ReadResource(request) => self.read_resource(request, channel).await,
             Request::ListPrompts(request) => self.list_prompts(request.cursor.as_deref(), channel).await,
             Request::GetPrompt(request) => self.get_prompt(request, channel).await,
@@ -102,14 +125,13 @@ impl Handler for Suite {
         channel: &Channel<SuiteMessage>,
         state: &mut SuiteState,
     ) -> Result<Reply, RpcError> {
+        self.identify(matches!(request, Request::Discover), channel);
         match request {
-            Request::Discover => Ok(self.discover().into()),
-            Request::ListTools(request) => self.list_tools(request.cursor.as_deref(), channel),
+            Request::Discover => Ok(self.discover(channel).into()),
             Request::CallTool(request) => self.call_tool(request, channel, state).await,
-            Request::ListResourceTemplates(request) => {
-                self.list_templates(request.cursor.as_deref(), channel)
+            Request::Listen(request) => {
+                self.listen(request, channel, state).await.map_err(ToolError::into_protocol)
             }
-            Request::Listen(request) => self.listen(request, channel, state).await,
             other => self.handle_offer(other, channel).await.map_err(ToolError::into_protocol),
         }
     }
@@ -137,33 +159,29 @@ impl Handler for Suite {
     }
 
     fn capabilities(&self) -> ServerCapabilities {
-        let mut offered = ServerCapabilities::new().logging();
-        if !self.tools.is_empty() {
-            offered = offered.tools(false);
+        match self.providers.current.settled() {
+            Some(capabilities) => capabilities.clone(),
+            None => self.offered(),
         }
-        if !self.resources.is_empty() {
-            offered = offered.resources(false, false);
-        }
-        if !self.prompts.is_empty() {
-            offered = offered.prompts(false);
-        }
-        if self.prompts.completes() || !self.resources.repos.is_empty() {
-            offered = offered.completions();
-        }
-        self.promised(offered)
     }
 
     fn server_info(&self) -> Option<Implementation> {
-        Some(self.info.clone())
+        self.identity.in_results.then(|| self.identity.info.clone())
     }
 
     fn check(&self) -> Result<(), Misconfigured> {
-        if self.warns {
+        if self.providers.current.warns() {
             for warning in &self.warnings {
                 tracing::warn!(target: "ractor_mcp", "{warning}");
             }
         }
         let faults = self.faults.iter().cloned().chain(self.subscriptions.fault());
-        Misconfigured::unless_empty(faults.collect())
+        Misconfigured::unless_empty(faults.collect())?;
+        self.providers.current.settle(|| self.offered());
+        Ok(())
+    }
+
+    fn started(&self, notifier: Notifier) {
+        self.providers.current.started(notifier);
     }
 }

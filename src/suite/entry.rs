@@ -12,8 +12,10 @@ use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::{meta_key, tool_name};
 use crate::wire::{self, CallToolRequest, CallToolResult};
 
+use super::access::Access;
 use super::arguments::Arguments;
 use super::checks::Checked;
+use super::page::Keyed;
 use super::running::{Active, Running};
 use super::{Rounds, SuiteMessage, Tool, ToolSpec};
 
@@ -24,6 +26,9 @@ pub const TOOL_BUSY: i64 = 429;
 /// A registered tool.
 pub(super) struct Entry {
     pub(super) name: Arc<str>,
+    /// What is listed of it.
+    pub(super) definition: wire::Tool,
+    pub(super) access: Access,
     pub(super) arguments: Arguments,
     pub(super) blocking: bool,
     mirrored: Vec<Mirrored>,
@@ -74,17 +79,18 @@ impl<T: Tool> Serve for Erased<T> {
 }
 
 impl Entry {
-    /// The tool under a name, with what is listed of it.
+    /// The tool under a name.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with it.
-    pub(super) fn register(name: &str, spec: ToolSpec) -> Result<(Self, wire::Tool), Vec<String>> {
+    pub(super) fn register(name: &str, spec: ToolSpec) -> Result<Self, Vec<String>> {
         let mut faults = Vec::new();
         let mut definition = spec.definition;
         name.clone_into(&mut definition.name);
         faults.extend(tool_name::check(name).err());
         faults.extend(definition.meta.keys().filter_map(meta_key::fault));
+        faults.extend(spec.access.faults());
         if spec.timeout.is_some_and(|limit| limit.is_zero()) {
             faults.push("its timeout is 0; any longer time would do".to_owned());
         }
@@ -95,19 +101,18 @@ impl Entry {
         let mirrored = x_mcp_header::read(&definition.input_schema);
         let output = definition.output_schema.as_ref().map(Checked::output).transpose();
         match (arguments, mirrored, output) {
-            (Ok(arguments), Ok(mirrored), Ok(output)) if faults.is_empty() => {
-                let entry = Self {
-                    name: Arc::from(name),
-                    arguments,
-                    blocking: spec.blocking,
-                    mirrored,
-                    output,
-                    timeout: spec.timeout,
-                    places: spec.max_concurrent.map(Places::new),
-                    serve: spec.serve,
-                };
-                Ok((entry, definition))
-            }
+            (Ok(arguments), Ok(mirrored), Ok(output)) if faults.is_empty() => Ok(Self {
+                name: Arc::from(name),
+                definition,
+                access: spec.access,
+                arguments,
+                blocking: spec.blocking,
+                mirrored,
+                output,
+                timeout: spec.timeout,
+                places: spec.max_concurrent.map(Places::new),
+                serve: spec.serve,
+            }),
             (arguments, mirrored, output) => {
                 faults.extend(arguments.err());
                 faults.extend(mirrored.err().unwrap_or_default());
@@ -191,6 +196,12 @@ impl Entry {
                 self.name
             ))),
         }
+    }
+}
+
+impl Keyed for Entry {
+    fn key(&self) -> &str {
+        &self.name
     }
 }
 

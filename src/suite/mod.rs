@@ -14,29 +14,42 @@
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
-//! | `subscriptions/` | what streams may be told, and who decides; [`SubscriptionHandler`] |
+//! | `catalog.rs`, `addition.rs` | what is offered, as one value; what is to be added to it |
+//! | `current.rs`, `handle.rs` | the catalog as it is now; [`SuiteHandle`], which changes it |
+//! | `access.rs`, `view.rs` | scopes and visibility; what one caller sees in one request |
+//! | `extension.rs` | [`Extension`], what is offered to some callers only |
+//! | `identity.rs` | who the server says it is |
+//! | `subscriptions/`, `watched.rs` | what streams may be told, [`SubscriptionHandler`]; of which resources |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 //! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
-//! | `offers.rs` | what is answered about them and about lists |
-//! | `page.rs`, `cache.rs` | lists in pages; how long they may be kept |
+//! | `offers.rs` | what is answered about them |
+//! | `lists.rs`, `page.rs`, `cache.rs` | lists; their pages; how long they may be kept |
 //! | `completion.rs`, `text.rs` | what is completed; types out of texts |
 //! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
 
+mod access;
+mod addition;
 mod address;
 mod arguments;
 mod asking;
 mod book;
 mod cache;
 mod call;
+mod catalog;
 mod checks;
 mod completion;
+mod current;
 mod dispatch;
 mod entry;
 mod error;
+mod extension;
 #[cfg(feature = "json-schema")]
 mod faults;
 mod form;
 mod function;
+mod handle;
+mod identity;
+mod lists;
 mod offers;
 mod output;
 mod page;
@@ -55,18 +68,22 @@ mod tests;
 mod text;
 mod thread;
 mod tool;
+mod view;
+mod watched;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::wire::{CacheHints, Implementation, ToolList};
+use crate::handler::Principal;
+use crate::wire::{CacheHints, Implementation, ServerCapabilities};
 
-use entry::Entry;
-use prompt::Prompts;
-use resource::Resources;
+use addition::Addition;
+use extension::Extended;
+use identity::Identity;
 use subscriptions::Subscriptions;
+use view::Providers;
 
+pub use access::Item;
 pub use address::ToolAddress;
 pub use arguments::NoArguments;
 pub use call::{Amount, Call, IntoTotal};
@@ -74,8 +91,10 @@ pub use completion::Completing;
 pub use dispatch::{SuiteMessage, SuiteState};
 pub use entry::TOOL_BUSY;
 pub use error::ToolError;
+pub use extension::{Extension, Offer, OfferBuilder};
 pub use form::{Elicited, Form, form};
 pub use function::{Blocking, IntoTool, Struct, blocking};
+pub use handle::SuiteHandle;
 pub use output::{Json, ToolOutput};
 pub use page::Page;
 pub use prompt::{
@@ -113,17 +132,13 @@ const PAGE_SIZE: usize = 100;
 ///
 /// What is wrong with a registration is told when the supervisor starts, all of it in one message.
 pub struct Suite {
-    info: Implementation,
-    instructions: Option<String>,
-    listed: ToolList,
-    tools: HashMap<Arc<str>, Arc<Entry>>,
+    identity: Identity,
+    providers: Providers,
+    promises: ServerCapabilities,
     faults: Vec<String>,
     warnings: Vec<String>,
-    warns: bool,
     keys: KeyRing,
     subscriptions: Subscriptions,
-    resources: Resources,
-    prompts: Prompts,
     page_size: usize,
     cache: CacheHints,
     question_time: Duration,
@@ -133,35 +148,17 @@ impl Suite {
     /// A suite that offers nothing yet. Name and version are the server's identity.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
-            info: Implementation::new(name, version),
-            instructions: None,
-            listed: ToolList::default(),
-            tools: HashMap::new(),
+            identity: Identity::new(Implementation::new(name, version)),
+            providers: Providers::default(),
+            promises: ServerCapabilities::new(),
             faults: Vec::new(),
             warnings: Vec::new(),
-            warns: true,
             keys: KeyRing::random(),
             subscriptions: Subscriptions::default(),
-            resources: Resources::default(),
-            prompts: Prompts::default(),
             page_size: PAGE_SIZE,
             cache: CacheHints::NONE,
             question_time: KeyRing::LIFETIME,
         }
-    }
-
-    /// Sets the whole identity: title, description, icons, website.
-    #[must_use]
-    pub fn info(mut self, info: Implementation) -> Self {
-        self.info = info;
-        self
-    }
-
-    /// Tells clients how to use the server; part of `server/discover`.
-    #[must_use]
-    pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        self.instructions = Some(text.into());
-        self
     }
 
     /// Sets the keys that seal what clients carry from one request to the next. Default: one [random](KeyRing::random) key,
@@ -185,62 +182,85 @@ impl Suite {
     ///
     /// Arguments are checked against the schema that the tool advertises before it runs (feature `json-schema`).
     #[must_use]
-    pub fn tool<Kind>(mut self, name: &str, tool: impl IntoTool<Kind>) -> Self {
-        match Entry::register(name, tool.into_tool()) {
-            Ok(_) if self.tools.contains_key(name) => {
-                self.fault("tool", name, "registered twice; each name serves one tool");
-            }
-            Ok((entry, definition)) => {
-                let warnings = entry::warnings(&definition);
-                self.warnings.extend(warnings.iter().map(|warning| format!("tool `{name}`: {warning}")));
-                self.listed.push(definition);
-                self.tools.insert(Arc::clone(&entry.name), Arc::new(entry));
-            }
-            Err(faults) => faults.iter().for_each(|fault| self.fault("tool", name, fault)),
-        }
-        self
+    pub fn tool<Kind>(self, name: &str, tool: impl IntoTool<Kind>) -> Self {
+        self.add(Addition::tool(name, tool.into_tool()))
     }
 
     /// Registers a resource: an async function `() -> Out` or `(Call) -> Out`, or one of these with options, made by
     /// [`resource`](fn@resource). Resources are listed in the order of registration, in front of those of repositories,
     /// and a URI is read from here before any repository is asked.
     #[must_use]
-    pub fn resource<Kind>(mut self, uri: &str, resource: impl IntoResource<Kind>) -> Self {
-        if let Err(fault) = self.resources.add(uri, resource.into_resource()) {
-            self.fault("resource", uri, &fault);
-        }
-        self
+    pub fn resource<Kind>(self, uri: &str, resource: impl IntoResource<Kind>) -> Self {
+        self.add(Addition::resource(uri, resource.into_resource()))
     }
 
     /// Registers a family of resources. Its prefix must not overlap with the prefix of another one.
     #[must_use]
-    pub fn resource_repo(mut self, repo: impl ResourceRepo) -> Self {
-        let template = repo.template().uri_template;
-        if let Err(faults) = self.resources.add_repo(repo) {
-            faults.iter().for_each(|fault| self.fault("resource template", &template, fault));
-        }
-        self
+    pub fn resource_repo(self, repo: impl ResourceRepo) -> Self {
+        self.add(Addition::resource_repo(repo))
     }
 
     /// Registers a prompt: an async function `() -> Out`, `Args -> Out` or `(Args, Call) -> Out`, or one of these with
     /// options, made by [`prompt`](fn@prompt). Prompts are listed in the order of registration, in front of those of
     /// repositories, and a name means the one from here before any repository is asked.
     #[must_use]
-    pub fn prompt<Kind>(mut self, name: &str, prompt: impl IntoPrompt<Kind>) -> Self {
-        if let Err(faults) = self.prompts.add(name, prompt.into_prompt()) {
-            faults.iter().for_each(|fault| self.fault("prompt", name, fault));
-        }
-        self
+    pub fn prompt<Kind>(self, name: &str, prompt: impl IntoPrompt<Kind>) -> Self {
+        self.add(Addition::prompt(name, prompt.into_prompt()))
     }
 
     /// Registers a family of prompts. Its prefix must not overlap with the prefix of another one.
     #[must_use]
-    pub fn prompt_repo(mut self, repo: impl PromptRepo) -> Self {
-        let prefix = repo.prefix();
-        if let Err(fault) = self.prompts.add_repo(repo) {
-            self.fault("prompt prefix", &prefix, &fault);
-        }
+    pub fn prompt_repo(self, repo: impl PromptRepo) -> Self {
+        self.add(Addition::prompt_repo(repo))
+    }
+
+    /// Registers what offers more to some callers than to others, behind the extensions that there are.
+    #[must_use]
+    pub fn extension(mut self, extension: impl Extension) -> Self {
+        Arc::make_mut(&mut self.providers.extensions).push(Extended::new(extension));
         self
+    }
+
+    /// Decides what each caller sees of all that is offered, by repositories and extensions too: one rule for lists, uses,
+    /// completion and streams, beside what the items say themselves ([`ToolSpec::visible_to`]). What is hidden does not
+    /// exist for the caller: whoever names it reads what they would read of any other name. A panic hides. All lists are
+    /// `private` to caches then, and so is what resources hold.
+    ///
+    /// It runs for each item of each list, so it should be quick.
+    ///
+    /// ```
+    /// use ractor_mcp::prelude::*;
+    /// use ractor_mcp::suite::Item;
+    ///
+    /// # async fn drop_all() {}
+    /// let suite = Suite::new("shop", "1.0.0").tool("admin_drop_all", drop_all).visible(|caller, item| match item {
+    ///     Item::Tool(name) => !name.starts_with("admin_") || caller.has_scope("admin"),
+    ///     _ => true,
+    /// });
+    /// ```
+    #[must_use]
+    pub fn visible<F>(mut self, visible: F) -> Self
+    where
+        F: Fn(&Principal, Item<'_>) -> bool + Send + Sync + 'static,
+    {
+        self.providers.visible = Some(Arc::new(visible));
+        self
+    }
+
+    /// Offers more than follows from what is registered: what may be added later by a [handle](Suite::handle), or an
+    /// extension of the protocol.
+    #[must_use]
+    pub fn promises(mut self, capabilities: ServerCapabilities) -> Self {
+        self.promises = self.promises.and(capabilities);
+        self
+    }
+
+    /// What changes this suite while it serves. Take it before the suite is given to a supervisor: from then on the
+    /// capabilities promise `listChanged` for each list, and completion where there are prompts or resources, since those
+    /// that are added may have it; neither can be promised any more once the server runs.
+    pub fn handle(&self) -> SuiteHandle {
+        self.providers.current.hand_out();
+        SuiteHandle::new(&self.providers.current)
     }
 
     /// Sets how many tools, resources, templates or prompts a page of their list holds. Default: 100.
@@ -255,7 +275,8 @@ impl Suite {
 
     /// Sets how long clients may keep what is the same for every caller: the answer to `server/discover`, the lists of
     /// tools and of templates, and of what is registered here one by one. Default: not at all. A list that
-    /// repositories add to is as public, and as fresh, as its least part.
+    /// repositories add to is as public, and as fresh, as its least part. A list that is not the same for every caller is
+    /// `private`, and for as long as this says.
     #[must_use]
     pub fn cache(mut self, hints: CacheHints) -> Self {
         self.cache = hints;
@@ -264,8 +285,8 @@ impl Suite {
 
     /// Sets whether the [`warnings`](Suite::warnings) are traced when the supervisor starts. Default: they are.
     #[must_use]
-    pub fn trace_warnings(mut self, on: bool) -> Self {
-        self.warns = on;
+    pub fn trace_warnings(self, on: bool) -> Self {
+        self.providers.current.set_warns(on);
         self
     }
 
@@ -275,7 +296,17 @@ impl Suite {
         &self.warnings
     }
 
-    fn fault(&mut self, kind: &str, name: &str, fault: &str) {
-        self.faults.push(format!("{kind} `{name}`: {fault}"));
+    fn add(mut self, addition: Result<Addition, Vec<String>>) -> Self {
+        match addition {
+            Ok(mut addition) => {
+                let warnings = std::mem::take(&mut addition.warnings);
+                match self.providers.current.change(|catalog| catalog.add(addition)) {
+                    Ok(()) => self.warnings.extend(warnings),
+                    Err(fault) => self.faults.push(fault),
+                }
+            }
+            Err(faults) => self.faults.extend(faults),
+        }
+        self
     }
 }

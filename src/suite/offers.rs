@@ -1,18 +1,19 @@
-//! What a suite answers about what it offers: lists in pages, resources read, prompts filled in, arguments completed.
+//! What a suite answers when something that it offers is used: resources read, prompts filled in, arguments completed.
 
 use crate::handler::{Channel, Reply, RpcError};
 use crate::wire::{
-    CacheHints, CompleteRequest, CompleteResult, CompletionRef, GetPromptRequest, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, ReadResourceRequest, ToolList,
+    CacheHints, CompleteRequest, CompleteResult, CompletionRef, GetPromptRequest, ReadResourceRequest,
 };
 
 use super::completion::texts;
-use super::page::{Cursors, Lists};
-use super::{Call, Completing, PromptArguments, Rounds, Suite, SuiteMessage, ToolError, cache};
+use super::view::Found;
+use super::{
+    Call, Completing, PromptArguments, Rounds, Suite, SuiteMessage, ToolError, cache, prompt, resource,
+};
 
 impl Suite {
     /// What the channel of a request that may not ask its client offers to a function.
-    fn call_of(&self, channel: &Channel<SuiteMessage>, name: &str) -> Call {
+    pub(super) fn call_of(&self, channel: &Channel<SuiteMessage>, name: &str) -> Call {
         Call::new(channel.clone(), name.into(), Rounds::none(&self.keys, channel))
     }
 
@@ -21,87 +22,20 @@ impl Suite {
         Call::new(channel.clone(), name.into(), rounds.expiring_after(self.question_time))
     }
 
-    fn cursors<'a>(&'a self, call: &Call, method: &str) -> Cursors<'a> {
-        Cursors::new(&self.keys, call, method, self.page_size)
-    }
-
-    pub(super) fn list_tools(
-        &self,
-        cursor: Option<&str>,
-        channel: &Channel<SuiteMessage>,
-    ) -> Result<Reply, RpcError> {
-        let call = self.call_of(channel, channel.method());
-        let (page, next) = self.cursors(&call, channel.method()).slice(&self.listed, cursor)?;
-        // The whole list is written as JSON once, however often it is sent.
-        let page =
-            if page.len() == self.listed.len() { self.listed.clone() } else { ToolList::from(page.to_vec()) };
-        let mut result = ListToolsResult::new(page).cache(self.cache);
-        result.next_cursor = next;
-        Ok(result.into())
-    }
-
-    pub(super) fn list_templates(
-        &self,
-        cursor: Option<&str>,
-        channel: &Channel<SuiteMessage>,
-    ) -> Result<Reply, RpcError> {
-        let call = self.call_of(channel, channel.method());
-        let repos = &self.resources.repos;
-        let (page, next) = self.cursors(&call, channel.method()).slice(repos, cursor)?;
-        let templates = page.iter().map(|repo| repo.listed.clone()).collect();
-        let mut result = ListResourceTemplatesResult::new(templates).cache(self.cache);
-        result.next_cursor = next;
-        Ok(result.into())
-    }
-
-    pub(super) async fn list_resources(
-        &self,
-        cursor: Option<&str>,
-        channel: &Channel<SuiteMessage>,
-    ) -> Result<Reply, ToolError> {
-        let call = self.call_of(channel, channel.method());
-        let offered = &self.resources;
-        let repos: Vec<&dyn Lists<_>> = offered.repos.iter().map(|repo| repo as _).collect();
-        let cursors = self.cursors(&call, channel.method());
-        let (page, next) = cursors.page(&offered.listed, &repos, cursor, &call).await?;
-        let hints = offered.repos.iter().map(|repo| repo.cache);
-        let mut result = ListResourcesResult::new(page).cache(self.hints(offered.has_fixed(), hints));
-        result.next_cursor = next;
-        Ok(result.into())
-    }
-
-    pub(super) async fn list_prompts(
-        &self,
-        cursor: Option<&str>,
-        channel: &Channel<SuiteMessage>,
-    ) -> Result<Reply, ToolError> {
-        let call = self.call_of(channel, channel.method());
-        let offered = &self.prompts;
-        let repos: Vec<&dyn Lists<_>> = offered.repos.iter().map(|repo| repo as _).collect();
-        let cursors = self.cursors(&call, channel.method());
-        let (page, next) = cursors.page(&offered.listed, &repos, cursor, &call).await?;
-        let hints = offered.repos.iter().map(|repo| repo.cache);
-        let mut result = ListPromptsResult::new(page).cache(self.hints(offered.has_fixed(), hints));
-        result.next_cursor = next;
-        Ok(result.into())
-    }
-
-    /// The hints of a list, the same on all its pages (CACHE-04).
-    fn hints(&self, has_fixed: bool, repos: impl Iterator<Item = CacheHints>) -> CacheHints {
-        let own = has_fixed.then_some(self.cache);
-        cache::combined(own.into_iter().chain(repos)).unwrap_or_default()
-    }
-
     pub(super) async fn read_resource(
         &self,
         request: ReadResourceRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
+        let Found { item: resource, is_for_all } = self.usable_resource(&request.uri, channel).await?;
         let rounds = Rounds::of_resource(&self.keys, channel, &request)?;
         let call = self.asking_call(channel, &request.uri, rounds);
         let rounds = call.rounds().clone();
-        let read = self.resources.read(&request.uri, call).await;
+        let read = resource.read(call).await;
         let mut result = read.map_err(|error| error.or_question(|| rounds.stuck()))?;
+        if !is_for_all {
+            result.cache = cache::private(result.cache);
+        }
         // What the answers of one person went into is for no one else (CACHE-10).
         if request.input_responses.is_some() || request.request_state.is_some() {
             result.cache = CacheHints::NONE;
@@ -109,17 +43,44 @@ impl Suite {
         Ok(result.into())
     }
 
+    /// What answers for a URI, for a caller who may read it.
+    async fn usable_resource(
+        &self,
+        uri: &str,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Found<resource::Named>, ToolError> {
+        let view = self.providers.view(channel.principal());
+        let found = view.resource(uri, || self.call_of(channel, uri)).await?;
+        let found = found.ok_or_else(|| RpcError::resource_not_found(uri))?;
+        found.item.access().check(channel.principal())?;
+        Ok(found)
+    }
+
     pub(super) async fn get_prompt(
         &self,
         request: GetPromptRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
+        let prompt = self.usable_prompt(&request.name, channel).await?;
         let rounds = Rounds::of_prompt(&self.keys, channel, &request)?;
         let call = self.asking_call(channel, &request.name, rounds);
         let arguments = PromptArguments::new(texts(request.arguments));
         let rounds = call.rounds().clone();
-        let filled = self.prompts.get(arguments, call).await;
+        let filled = prompt.get(arguments, call).await;
         Ok(filled.map_err(|error| error.or_question(|| rounds.stuck()))?.into())
+    }
+
+    /// The prompt of a name, for a caller who may use it.
+    async fn usable_prompt(
+        &self,
+        name: &str,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<prompt::Named, ToolError> {
+        let view = self.providers.view(channel.principal());
+        let found = view.prompt(name, || self.call_of(channel, name)).await?;
+        let prompt = found.ok_or_else(prompt::unknown_prompt)?;
+        prompt.access().check(channel.principal())?;
+        Ok(prompt)
     }
 
     pub(super) async fn complete(
@@ -131,13 +92,33 @@ impl Suite {
         let completing = Completing::from(request);
         let values = match reference {
             CompletionRef::Prompt(name) => {
-                self.prompts.complete(completing, self.call_of(channel, &name)).await?
+                let prompt = self.usable_prompt(&name, channel).await?;
+                prompt.complete(completing, self.call_of(channel, &name)).await?
             }
-            CompletionRef::Resource(template) => {
-                let call = self.call_of(channel, &template);
-                self.resources.complete(&template, completing, &call).await?
-            }
+            CompletionRef::Resource(template) => self.complete_uri(&template, completing, channel).await?,
         };
         Ok(CompleteResult::new(values).into())
+    }
+
+    /// Proposals for a variable of a template.
+    ///
+    /// # Errors
+    ///
+    /// `-32602` if there is no such template, or it has no such variable (CMP-04).
+    async fn complete_uri(
+        &self,
+        template: &str,
+        completing: Completing,
+        channel: &Channel<SuiteMessage>,
+    ) -> Result<Vec<String>, ToolError> {
+        let call = self.call_of(channel, template);
+        let found = self.providers.view(channel.principal()).template(template, &call).await?;
+        let unknown = "unknown template; resources/templates/list has those that exist";
+        let repo = found.ok_or_else(|| RpcError::invalid_params(unknown))?;
+        repo.access.check(channel.principal())?;
+        if !repo.has_variable(&completing.name) {
+            return Err(RpcError::invalid_params("the template has no such variable to complete").into());
+        }
+        repo.complete(completing, &call).await
     }
 }

@@ -1,11 +1,12 @@
 //! Lists in pages: what is registered one by one comes first, then what each repository lists (PAGE-01 to PAGE-04).
 //!
-//! A cursor is a sealed [`Position`], bound to the caller and the method. It names a repository by its prefix, so that
-//! it stays right, or is refused, when others come or go.
+//! A cursor is a sealed [`Position`], bound to the caller and the method. It names the last item of a page by its key and
+//! a repository by its prefix, so that it stays right, or is refused, when others come or go between two pages: what is
+//! there all the time is listed.
 
-use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -95,26 +96,85 @@ pub(super) fn untyped<T, C: Serialize>(page: Page<T, C>) -> Result<Page<T, Value
 }
 
 /// Where a page starts.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Position {
-    /// The prefix of the repository; none for what is registered one by one.
-    repo: Option<String>,
-    /// The repository's own cursor; in an array, since it may be null.
-    cursor: Option<[Value; 1]>,
-    /// How much of what that page holds was listed before.
-    skip: usize,
+pub(super) enum Position {
+    /// At the start of the list.
+    Start,
+    /// Behind this item of the suite itself.
+    After(String),
+    /// Behind this item of an extension.
+    Added(String),
+    /// In a repository.
+    Repo {
+        /// Its prefix.
+        prefix: String,
+        /// Its own cursor; in an array, since it may be null.
+        cursor: Option<[Value; 1]>,
+        /// How much of what that page holds was gone through before.
+        skip: usize,
+    },
 }
 
 impl Position {
     fn of(repo: &str, cursor: Option<Value>, skip: usize) -> Self {
-        Self { repo: Some(repo.to_owned()), cursor: cursor.map(|cursor| [cursor]), skip }
+        Self::Repo { prefix: repo.to_owned(), cursor: cursor.map(|cursor| [cursor]), skip }
     }
 
-    /// A place in a list without repositories.
-    fn at(skip: usize) -> Self {
-        Self { skip, ..Self::default() }
+    /// The item or the prefix that it names.
+    fn place(&self) -> &str {
+        match self {
+            Self::Start => "",
+            Self::After(key) | Self::Added(key) => key,
+            Self::Repo { prefix, .. } => prefix,
+        }
     }
+}
+
+/// What is listed one by one: what is the suite's own in the order of registration, then what extensions add in the order
+/// of keys, since that order holds whatever comes and goes.
+pub(super) struct Fixed<'a, E> {
+    pub(super) own: &'a [Arc<E>],
+    pub(super) added: Vec<&'a Arc<E>>,
+    /// Whether one of its own is shown to the caller; of what is added, only that is here.
+    pub(super) shows: &'a (dyn Fn(&Arc<E>) -> bool + Sync),
+}
+
+impl<'a, E: Keyed> Fixed<'a, E> {
+    fn page(
+        &self,
+        start: &Position,
+        size: usize,
+    ) -> Result<(Vec<&'a Arc<E>>, Option<Position>), InvalidToken> {
+        let own_start = match start {
+            Position::Start => 0,
+            Position::After(key) => {
+                1 + self.own.iter().position(|one| one.key() == key).ok_or(InvalidToken)?
+            }
+            Position::Added(_) => self.own.len(),
+            Position::Repo { .. } => return Err(InvalidToken),
+        };
+        let added_start = match start {
+            Position::Added(key) => self.added.partition_point(|one| one.key() <= key.as_str()),
+            _ => 0,
+        };
+        let own = self.own.iter().skip(own_start).filter(|one| (self.shows)(one)).map(|one| (one, false));
+        let mut rest = own.chain(self.added.iter().skip(added_start).map(|one| (*one, true)));
+        let page: Vec<_> = rest.by_ref().take(size).collect();
+        let next = rest.next().and(page.last()).map(|(last, is_added)| match is_added {
+            true => Position::Added(last.key().to_owned()),
+            false => Position::After(last.key().to_owned()),
+        });
+        Ok((page.into_iter().map(|(one, _)| one).collect(), next))
+    }
+}
+
+/// Repositories that go on where the items listed one by one end.
+pub(super) struct Repos<'a, T> {
+    /// In the order in which they are listed.
+    pub(super) lists: Vec<&'a dyn Lists<T>>,
+    /// Whether who uses an item, by its key, is led to the repository with this prefix.
+    pub(super) leads_to: &'a (dyn Fn(&str, &str) -> bool + Sync),
 }
 
 /// Seals and opens the cursors of one list for one caller.
@@ -133,7 +193,7 @@ impl<'a> Cursors<'a> {
 
     fn open(&self, cursor: Option<&str>) -> Result<Position, InvalidToken> {
         let Some(cursor) = cursor else {
-            return Ok(Position::default());
+            return Ok(Position::Start);
         };
         let position = self.keys.open(&self.binding, cursor)?;
         serde_json::from_slice(&position).map_err(|_| InvalidToken)
@@ -144,129 +204,106 @@ impl<'a> Cursors<'a> {
         let cursor = self.keys.seal(&self.binding, &payload, KeyRing::LIFETIME)?;
         if cursor.len() > LONGEST_CURSOR {
             return Err(RpcError::internal(format!(
-                "bug of the repository `{}`: its cursor takes {} bytes sealed; at most {LONGEST_CURSOR} can be sent back",
-                position.repo.as_deref().unwrap_or_default(),
+                "the cursor behind `{}` takes {} bytes sealed; at most {LONGEST_CURSOR} can be sent back",
+                position.place(),
                 cursor.len(),
             )));
         }
         Ok(cursor)
     }
 
-    /// One page of a list that is as it is.
+    /// One page of a list without repositories.
     ///
     /// # Errors
     ///
-    /// `-32602` for a cursor that is not one of this list and caller.
-    pub(super) fn slice<'l, T>(
+    /// `-32602` for a cursor that is not one of this list and caller, or behind an item that is gone.
+    pub(super) fn slice<'l, E: Keyed>(
         &self,
-        all: &'l [T],
+        fixed: &Fixed<'l, E>,
         cursor: Option<&str>,
-    ) -> Result<(&'l [T], Option<String>), RpcError> {
-        let start = self.open(cursor)?.skip;
-        let rest = all.get(start..).ok_or(InvalidToken)?;
-        let page = rest.get(..self.size).unwrap_or(rest);
-        let next = (page.len() < rest.len()).then(|| self.seal(&Position::at(start + page.len())));
-        Ok((page, next.transpose()?))
+    ) -> Result<(Vec<&'l Arc<E>>, Option<String>), RpcError> {
+        let (page, next) = fixed.page(&self.open(cursor)?, self.size)?;
+        Ok((page, next.map(|position| self.seal(&position)).transpose()?))
     }
 
     /// One page of a list that goes on in repositories.
     ///
     /// # Errors
     ///
-    /// `-32602` for a cursor that is not one of this list and caller or names a repository that is gone, and whatever a
-    /// repository fails with.
-    pub(super) async fn page<T: Keyed + Clone>(
+    /// `-32602` for a cursor that is not one of this list and caller or names an item or a repository that is gone, and
+    /// whatever a repository fails with.
+    pub(super) async fn page<E: Keyed, T: Keyed>(
         &self,
-        fixed: &[T],
-        repos: &[&dyn Lists<T>],
+        fixed: &Fixed<'_, E>,
+        listed: impl Fn(&E) -> T,
+        repos: &Repos<'_, T>,
         cursor: Option<&str>,
         call: &Call,
     ) -> Result<(Vec<T>, Option<String>), ToolError> {
-        let walk = Walk { fixed, repos, size: self.size };
         let start = self.open(cursor).map_err(RpcError::from)?;
-        let (items, next) = walk.from(start, call).await?;
-        let next = next.map(|position| self.seal(&position)).transpose();
+        let (mut items, mut position) = (Vec::new(), Some(start));
+        if !matches!(position, Some(Position::Repo { .. })) {
+            let (page, next) =
+                fixed.page(&position.unwrap_or(Position::Start), self.size).map_err(RpcError::from)?;
+            items.extend(page.into_iter().map(|one| listed(one)));
+            position = next.or_else(|| first_of(&repos.lists));
+        }
+        for _ in 0..MOST_ASKED {
+            if items.len() >= self.size {
+                break;
+            }
+            let Some(Position::Repo { prefix, cursor, skip }) = position else { break };
+            let cursor = cursor.map(|[cursor]| cursor);
+            position = repos.walk(&prefix, cursor, skip, (&mut items, self.size), call).await?;
+        }
+        let next = position.map(|position| self.seal(&position)).transpose();
         Ok((items, next?))
     }
 }
 
-/// A walk through a list, as far as one page goes.
-struct Walk<'a, T> {
-    fixed: &'a [T],
-    repos: &'a [&'a dyn Lists<T>],
-    size: usize,
-}
-
-impl<T: Keyed + Clone> Walk<'_, T> {
-    async fn from(&self, start: Position, call: &Call) -> Result<(Vec<T>, Option<Position>), ToolError> {
-        let mut items = Vec::new();
-        let mut position = Some(start);
-        for _ in 0..MOST_ASKED {
-            let Some(at) = position else { break };
-            position = match at.repo.clone() {
-                None => self.fixed(at.skip, &mut items)?,
-                Some(prefix) => self.repo(&prefix, at, &mut items, call).await?,
-            };
-            if items.len() >= self.size {
-                break;
-            }
-        }
-        Ok((items, position))
-    }
-
-    /// Takes what is registered one by one, and returns where it goes on.
-    fn fixed(&self, skip: usize, items: &mut Vec<T>) -> Result<Option<Position>, RpcError> {
-        let rest = self.fixed.get(skip..).ok_or(InvalidToken)?;
-        items.extend(rest.iter().take(self.size).cloned());
-        if items.len() < rest.len() {
-            return Ok(Some(Position::at(skip + items.len())));
-        }
-        Ok(self.first_of(self.repos))
-    }
-
-    /// Takes from one page of a repository, and returns where it goes on.
-    async fn repo(
+impl<T: Keyed> Repos<'_, T> {
+    /// Takes from one page of a repository, until there are so many items, and returns where it goes on.
+    async fn walk(
         &self,
         prefix: &str,
-        at: Position,
-        items: &mut Vec<T>,
+        cursor: Option<Value>,
+        skip: usize,
+        (items, size): (&mut Vec<T>, usize),
         call: &Call,
     ) -> Result<Option<Position>, ToolError> {
-        let place = self.repos.iter().position(|repo| repo.prefix() == prefix);
+        let place = self.lists.iter().position(|repo| repo.prefix() == prefix);
         let (repo, later) = place
-            .and_then(|place| self.repos.get(place..)?.split_first())
+            .and_then(|place| self.lists.get(place..)?.split_first())
             .ok_or_else(|| RpcError::from(InvalidToken))?;
-        let cursor = at.cursor.map(|[cursor]| cursor);
         let page = repo.list(cursor.clone(), call).await?;
-        let mut rest = self.its_own(*repo, page.items).into_iter().skip(at.skip);
-        let before = items.len();
-        items.extend(rest.by_ref().take(self.size - before));
-        if rest.next().is_some() {
-            let skip = at.skip + items.len() - before;
-            return Ok(Some(Position::of(prefix, cursor, skip)));
+        // What is left out counts too, so that a page goes on at the same place should it be shown then.
+        for (place, item) in page.items.into_iter().enumerate().skip(skip) {
+            if !self.shows(prefix, item.key()) {
+                continue;
+            }
+            if items.len() >= size {
+                return Ok(Some(Position::of(prefix, cursor, place)));
+            }
+            items.push(item);
         }
         Ok(match page.next {
             Some(next) => Some(Position::of(prefix, Some(next), 0)),
-            None => self.first_of(later),
+            None => first_of(later),
         })
     }
 
-    fn first_of(&self, repos: &[&dyn Lists<T>]) -> Option<Position> {
-        repos.first().map(|repo| Position::of(repo.prefix(), None, 0))
-    }
-
-    /// The items that lead to this repository when a client uses them: those with another prefix are a bug of it, and
-    /// those registered one by one are served from there.
-    fn its_own(&self, repo: &dyn Lists<T>, items: Vec<T>) -> Vec<T> {
-        let fixed: HashSet<&str> = self.fixed.iter().map(T::key).collect();
-        let (own, strange): (Vec<T>, Vec<T>) = items
-            .into_iter()
-            .filter(|item| !fixed.contains(item.key()))
-            .partition(|item| item.key().starts_with(repo.prefix()));
-        for item in strange {
-            tracing::error!(target: "ractor_mcp", prefix = repo.prefix(), item = item.key(),
+    /// Whether an item of a repository is listed: if a client that uses it is led there. Another prefix is a bug of the
+    /// repository; what else comes first, or is hidden, is not listed from here.
+    fn shows(&self, prefix: &str, key: &str) -> bool {
+        if !key.starts_with(prefix) {
+            tracing::error!(target: "ractor_mcp", prefix, item = key,
                 "a repository lists what does not start with its prefix; it is left out");
+            return false;
         }
-        own
+        (self.leads_to)(prefix, key)
     }
+}
+
+fn first_of<T>(repos: &[&dyn Lists<T>]) -> Option<Position> {
+    repos.first().map(|repo| Position::of(repo.prefix(), None, 0))
 }

@@ -81,7 +81,8 @@ pub struct Rounds(Arc<Inner>);
 struct Inner {
     keys: KeyRing,
     lifetime: Duration,
-    binding: Binding,
+    /// What the state is bound to. None for a client that can answer no question, since it never gets a state.
+    binding: Option<Binding>,
     context: Arc<RequestContext>,
     /// The answers of this request, as they came. Keys that nobody asks for are never looked at (MRTR-19).
     given: Map<String, Value>,
@@ -120,6 +121,17 @@ struct Sent<'a> {
     arguments: Option<&'a Map<String, Value>>,
     responses: Option<&'a Map<String, Value>>,
     state: Option<&'a str>,
+}
+
+impl Sent<'_> {
+    /// What a state of this request is bound to.
+    fn binding(&self, context: &RequestContext) -> Binding {
+        let binding = Binding::new("requestState", &context.principal, &context.method).with(self.name);
+        match self.arguments.filter(|arguments| !arguments.is_empty()) {
+            Some(arguments) => binding.with(book::digest_members(arguments)),
+            None => binding,
+        }
+    }
 }
 
 impl Rounds {
@@ -182,15 +194,13 @@ impl Rounds {
 
     /// The rounds of a request that may not ask (MRTR-03): a question in it is a bug, which its answer tells.
     pub(super) fn none<M: Send + 'static>(keys: &KeyRing, channel: &Channel<M>) -> Self {
-        let context = channel.context();
-        let binding = Binding::new("requestState", &context.principal, &context.method);
-        Self::with(keys, context, binding, Book::default(), None, false)
+        Self::with(keys, channel.context(), None, Book::default(), None, false)
     }
 
     fn with(
         keys: &KeyRing,
         context: &Arc<RequestContext>,
-        binding: Binding,
+        binding: Option<Binding>,
         book: Book,
         given: Option<Map<String, Value>>,
         is_retry: bool,
@@ -208,13 +218,14 @@ impl Rounds {
     }
 
     fn of(keys: &KeyRing, context: &Arc<RequestContext>, sent: &Sent<'_>) -> Result<Self, RpcError> {
-        let mut binding = Binding::new("requestState", &context.principal, &context.method).with(sent.name);
-        if let Some(arguments) = sent.arguments.filter(|arguments| !arguments.is_empty()) {
-            binding = binding.with(book::digest_members(arguments));
-        }
-        let book = match sent.state {
-            Some(state) => Book::from_bytes(&keys.open(&binding, state)?).ok_or(InvalidToken)?,
-            None => Book::default(),
+        let can_be_asked = !context.meta.client_capabilities.as_map().is_empty();
+        // The arguments are digested now, since the call consumes them, and not at all where no state can come of it.
+        let binding = (can_be_asked || sent.state.is_some()).then(|| sent.binding(context));
+        let book = match (sent.state, &binding) {
+            (Some(state), Some(binding)) => {
+                Book::from_bytes(&keys.open(binding, state)?).ok_or(InvalidToken)?
+            }
+            _ => Book::default(),
         };
         let is_retry = sent.responses.is_some() || sent.state.is_some();
         Ok(Self::with(keys, context, binding, book, sent.responses.cloned(), is_retry))
@@ -357,7 +368,9 @@ impl Rounds {
         if let Some(lacking) = input_request::lacking(&result, declared) {
             return self.stop(Stuck::Lacks(lacking));
         }
-        let Inner { keys, binding, lifetime, .. } = &*self.0;
+        let Inner { keys, binding: Some(binding), lifetime, .. } = &*self.0 else {
+            return self.bug("a request asks that may not (MRTR-03)".to_owned());
+        };
         let book = self.book().to_bytes();
         match keys.seal(binding, &book, *lifetime) {
             Ok(state) => {

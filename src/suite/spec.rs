@@ -5,8 +5,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use crate::handler::Principal;
 use crate::wire::{self, Icon, Meta, ToolAnnotations};
 
+use super::access::Access;
 use super::entry::{Erased, Serve};
 use super::{IntoTool, Tool, ToolOutput, schema};
 
@@ -19,6 +21,7 @@ pub struct ToolSpec {
     pub(super) max_concurrent: Option<usize>,
     pub(super) blocking: bool,
     pub(super) json_text: bool,
+    pub(super) access: Access,
     pub(super) serve: Box<dyn Serve>,
 }
 
@@ -61,6 +64,7 @@ impl ToolSpec {
             max_concurrent: None,
             blocking: false,
             json_text: false,
+            access: Access::default(),
             serve: Box::new(Erased::new(tool)),
         }
     }
@@ -122,6 +126,27 @@ impl ToolSpec {
     #[must_use]
     pub fn without_output_schema(mut self) -> Self {
         self.definition.output_schema = None;
+        self
+    }
+
+    /// Asks for a scope: a caller without it is refused with
+    /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the tool runs, HTTP status
+    /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The tool is still listed,
+    /// so that a client knows what to get a token for. Anonymous callers have no scopes.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.access.need(scope.into());
+        self
+    }
+
+    /// Shows it to some callers only. To all others it does not exist: it is not listed, and whoever names it reads what
+    /// they would read of any other name. A predicate that panics hides. The list is then `private` to caches.
+    #[must_use]
+    pub fn visible_to<F>(mut self, visible: F) -> Self
+    where
+        F: Fn(&Principal) -> bool + Send + Sync + 'static,
+    {
+        self.access.show_to(visible);
         self
     }
 

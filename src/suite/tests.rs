@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use crate::handler::Handler;
 use crate::suite::entry::{Entry, warnings};
+use crate::wire::ToolList;
+
 use crate::suite::{IntoTool, NoArguments, Suite, ToolError, ToolSpec, tool};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -40,13 +42,17 @@ fn faults(suite: &Suite) -> String {
     suite.check().unwrap_err().to_string()
 }
 
+fn listed(suite: &Suite) -> ToolList {
+    suite.providers.current.catalog().tools.whole()
+}
+
 fn with_schema(schema: Value) -> Suite {
     let spec = tool(nothing).input_schema(schema);
     Suite::new("s", "1").trace_warnings(false).tool("named", spec)
 }
 
 fn decode(arguments: Value) -> Result<Typed, ToolError> {
-    let (entry, _) = Entry::register("typed", typed.into_tool()).unwrap();
+    let entry = Entry::register("typed", typed.into_tool()).unwrap();
     entry.arguments.decode(arguments.as_object().unwrap().clone())
 }
 
@@ -75,8 +81,8 @@ fn all_faults_of_all_tools_are_told_when_the_supervisor_starts() {
 #[test]
 fn a_tool_registered_twice_stays_the_first_one() {
     let suite = Suite::new("s", "1").tool("a", nothing).tool("a", typed);
-    assert_eq!(suite.listed.len(), 1);
-    assert_eq!(suite.listed[0].input_schema["additionalProperties"], false);
+    assert_eq!(listed(&suite).len(), 1);
+    assert_eq!(listed(&suite)[0].input_schema["additionalProperties"], false);
 }
 
 #[cfg(feature = "json-schema")]
@@ -122,7 +128,7 @@ fn jsch_13_a_given_schema_is_listed_as_it_stands() {
     });
     let suite = with_schema(schema.clone());
     assert!(suite.check().is_ok());
-    assert_eq!(serde_json::to_string(&suite.listed[0].input_schema).unwrap(), schema.to_string());
+    assert_eq!(serde_json::to_string(&listed(&suite)[0].input_schema).unwrap(), schema.to_string());
 }
 
 #[test]
@@ -199,8 +205,8 @@ fn g5_fractions_and_numbers_out_of_range_are_refused_with_their_path() {
 #[test]
 fn g10_unknown_fields_are_refused_where_the_type_refuses_them_and_else_ignored() {
     assert!(decode(json!({"count": 1, "more": 2})).is_ok());
-    let (entry, definition) = Entry::register("n", nothing.into_tool()).unwrap();
-    assert_eq!(definition.input_schema["additionalProperties"], false);
+    let entry = Entry::register("n", nothing.into_tool()).unwrap();
+    assert_eq!(entry.definition.input_schema["additionalProperties"], false);
     let given = json!({"more": 2}).as_object().unwrap().clone();
     let told = entry.arguments.decode::<NoArguments>(given).unwrap_err().to_string();
     assert_eq!(told, "invalid arguments: `more` is unknown; nothing of the kind is taken");
@@ -218,7 +224,7 @@ fn g10_what_only_the_schema_says_is_enforced_before_the_tool_runs() {
         code: String,
     }
     async fn rate(_: Bounded) {}
-    let (entry, _) = Entry::register("rate", rate.into_tool()).unwrap();
+    let entry = Entry::register("rate", rate.into_tool()).unwrap();
     let given = json!({"stars": 6, "code": "A"}).as_object().unwrap().clone();
     let told = entry.arguments.decode::<Bounded>(given).err().unwrap().to_string();
     assert_eq!(
@@ -232,12 +238,12 @@ fn g10_what_only_the_schema_says_is_enforced_before_the_tool_runs() {
 fn g13_the_list_is_in_the_order_of_registration_and_written_once() {
     let suite =
         (0..50).fold(Suite::new("s", "1"), |suite, n| suite.tool(&format!("t{}", 97 * n % 50), nothing));
-    let names: Vec<_> = suite.listed.iter().map(|tool| tool.name.clone()).collect();
+    let names: Vec<_> = listed(&suite).iter().map(|tool| tool.name.clone()).collect();
     let expected: Vec<_> = (0..50).map(|n| format!("t{}", 97 * n % 50)).collect();
     assert_eq!(names, expected);
-    let first = serde_json::to_string(&suite.listed).unwrap();
-    assert_eq!(serde_json::to_string(&suite.listed.clone()).unwrap(), first);
-    assert_eq!(first, serde_json::to_string(&*suite.listed).unwrap(), "the same as without keeping it");
+    let first = serde_json::to_string(&listed(&suite)).unwrap();
+    assert_eq!(serde_json::to_string(&listed(&suite)).unwrap(), first);
+    assert_eq!(first, serde_json::to_string(&*listed(&suite)).unwrap(), "the same as without keeping it");
 }
 
 #[cfg(feature = "json-schema")]
@@ -247,7 +253,7 @@ fn jsch_12_references_in_a_circle_end_and_take_nothing_down() {
         "type": "object", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
         "properties": {"x": {"$ref": "#/$defs/a"}, "self": {"$ref": "#"}}
     });
-    let (entry, _) = Entry::register("circle", tool(nothing).input_schema(schema)).unwrap();
+    let entry = Entry::register("circle", tool(nothing).input_schema(schema)).unwrap();
     let given = json!({"x": 1, "self": {"self": {"x": 2}}}).as_object().unwrap().clone();
     assert!(entry.arguments.decode::<Value>(given).is_ok());
 }

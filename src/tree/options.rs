@@ -31,6 +31,7 @@ pub struct Options {
     pub(super) pace: Pace,
     pub(super) max_connections: usize,
     pub(super) max_in_flight: usize,
+    pub(super) body_budget: usize,
     pub(super) drain: Duration,
     pub(super) stream_caps: StreamCaps,
     pub(super) stream_limits: StreamLimits,
@@ -49,6 +50,7 @@ impl Default for Options {
             pace: Pace::default(),
             max_connections: 10_000,
             max_in_flight: 1000,
+            body_budget: 256 * 1024 * 1024,
             drain: Duration::from_secs(30),
             stream_caps: StreamCaps { server: 10_000, principal: 4, anonymous: false },
             stream_limits: StreamLimits {
@@ -84,6 +86,15 @@ impl Options {
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.limits.body = bytes;
         self.at_least("max_body", bytes, 1)
+    }
+
+    /// How many bytes of request bodies the whole server holds at once, those of running requests included: 256 MiB by
+    /// default. Beyond, a request answers 503 with `Retry-After`. The first 16 KiB of each body are not counted, so that
+    /// small requests go on.
+    #[must_use]
+    pub fn body_budget(mut self, bytes: usize) -> Self {
+        self.body_budget = bytes;
+        self.at_least("body_budget", bytes, 1)
     }
 
     /// How long a request body may take to arrive, 30 s by default; a slower one answers 408.
@@ -172,7 +183,8 @@ impl Options {
     }
 
     /// How many requests run at once on the whole server, 1,000 by default, and on one connection, 100 by default.
-    /// Beyond, a request answers 503 with `Retry-After`.
+    /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists and completion are counted apart
+    /// from calls and reads, each up to the limit: a server full of calls still says what it offers.
     #[must_use]
     pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
         self.max_in_flight = server;
@@ -189,6 +201,14 @@ impl Options {
     pub fn close_time(mut self, time: Duration) -> Self {
         self.limits.close_time = time;
         self.above_zero("close_time", time)
+    }
+
+    /// How long a handler may hold its thread from one `.await` to the next, 500 ms by default; then a warning names the
+    /// request. What computes for long or blocks is a [`blocking`](crate::suite::ToolSpec::blocking) tool.
+    #[must_use]
+    pub fn long_schedule(mut self, time: Duration) -> Self {
+        self.limits.long_schedule = time;
+        self.above_zero("long_schedule", time)
     }
 
     /// How many messages may wait for one request, 1,000 by default; then their senders wait.

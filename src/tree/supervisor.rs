@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, lookup_host};
 
 use crate::handler::{Change, Handler};
 use crate::http::Endpoint;
-use crate::request::{Drain, Slots, Spawn, Streams, Topic, erase};
+use crate::request::{Budget, Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
 use crate::rules::rate::Rate;
 use crate::wire::ServerNotification;
@@ -52,6 +52,7 @@ pub(super) struct Server {
     pub(super) options: Options,
     pub(super) drain: Drain,
     pub(super) slots: Slots,
+    budget: Budget,
     pub(super) streams: Streams,
     pub(super) shutdown: tokio::sync::OnceCell<Summary>,
     handler: Arc<dyn Spawn>,
@@ -114,11 +115,13 @@ impl McpSupervisor {
             .map_err(|source| Error::start("the server", source))?;
         let listeners = listeners.get().ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
         let slots = Slots::new(options.max_in_flight);
+        let budget = Budget::new(options.body_budget);
         let server = Server {
             root,
             options,
             drain: Drain::new(),
             slots,
+            budget,
             streams,
             shutdown: tokio::sync::OnceCell::new(),
             handler,
@@ -126,6 +129,7 @@ impl McpSupervisor {
             embedded,
             ports: Mutex::default(),
         };
+        server.handler.started();
         Ok(Self(Arc::new(server)))
     }
 
@@ -335,6 +339,7 @@ impl Server {
             gate: self.options.gate.clone(),
             limits: self.options.limits.clone(),
             slots: self.slots.clone(),
+            budget: self.budget.clone(),
             streams: self.streams.clone(),
             drain: self.drain.clone(),
             warnings: Mutex::new(Rate::new(1)),

@@ -106,6 +106,33 @@ impl ServerCapabilities {
         self
     }
 
+    /// What either of the two offers; where both have settings for an extension, these stand.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let either = |one: Option<Listed>, other: Option<Listed>| match (one, other) {
+            (Some(one), Some(other)) => Some(Listed { list_changed: one.list_changed || other.list_changed }),
+            (one, other) => one.or(other),
+        };
+        self.tools = either(self.tools, other.tools);
+        self.prompts = either(self.prompts, other.prompts);
+        self.resources = match (self.resources, other.resources) {
+            (Some(one), Some(other)) => Some(ListedResources {
+                list_changed: one.list_changed || other.list_changed,
+                subscribe: one.subscribe || other.subscribe,
+            }),
+            (one, other) => one.or(other),
+        };
+        self.completions = self.completions.or(other.completions);
+        self.logging = self.logging.or(other.logging);
+        for (id, settings) in other.extensions {
+            self.extensions.entry(id).or_insert(settings);
+        }
+        for (name, settings) in other.experimental {
+            self.experimental.entry(name).or_insert(settings);
+        }
+        self
+    }
+
     /// Whether the tasks extension is offered (TASK-01).
     pub fn has_tasks(&self) -> bool {
         self.extensions.contains_key(keys::TASKS)
@@ -214,6 +241,17 @@ mod tests {
         assert!(!declared(json!({"elicitation": {"url": {}}})).elicitation_form());
         assert!(!declared(json!({"elicitation": null})).elicitation_form());
         assert!(!declared(json!({})).elicitation_form());
+    }
+
+    #[test]
+    fn two_offers_together_offer_what_either_does() {
+        let one =
+            ServerCapabilities::new().tools(true).resources(false, true).extension("a/b", json!({"kept": 1}));
+        let other = ServerCapabilities::new().tools(false).resources(true, false).prompts(false).logging();
+        let other = other.completions().extension("a/b", json!({})).extension("a/c", json!({}));
+        let both = ServerCapabilities::new().tools(true).resources(true, true).prompts(false).logging();
+        let both = both.completions().extension("a/b", json!({"kept": 1})).extension("a/c", json!({}));
+        assert_eq!(one.and(other), both);
     }
 
     #[test]

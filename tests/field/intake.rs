@@ -101,6 +101,29 @@ async fn e19_a_chunked_body_without_end_is_cut_at_the_limit() {
     client.read_to_end().await;
 }
 
+/// Read as JSON they would only be "not JSON", or, worse, be taken for what they are not.
+#[tokio::test]
+async fn e16_coded_bodies_are_refused_by_name() {
+    let server = Server::start(fixture::suite()).await;
+    let compressed = echo().header("Content-Encoding", "gzip");
+    assert_eq!((server.send(compressed.clone()).await.status), 415);
+    let coded = echo().header("Transfer-Encoding", "gzip, chunked").body("");
+    let mut client = server.client().await;
+    client.write(&coded).await;
+    assert_eq!(client.read_response().await.status, 501);
+}
+
+#[tokio::test]
+async fn e19_malformed_chunks_are_told() {
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    client.write(&echo().header("Transfer-Encoding", "chunked").body("")).await;
+    client.write_bytes(b"zz\r\nnot a size\r\n").await;
+    let refused = client.read_response().await;
+    assert_eq!((refused.status, refused.code()), (400, -32700));
+    assert!(refused.body.contains("malformed"), "{}", refused.body);
+}
+
 #[tokio::test]
 async fn e19_a_declared_length_beyond_the_limit_is_refused_before_the_body() {
     let server = Server::start_with(fixture::suite(), small()).await;

@@ -8,6 +8,7 @@ use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::support::logs::Logs;
 use crate::support::{Client, Post, Server, call, eventually, fixture, next_request, request};
 
 /// Sends 50 steps, as fast as it can.
@@ -49,6 +50,11 @@ async fn d2_a_client_that_stops_reading_is_ended_as_stalled() {
     server.await_no_process("connection 1").await;
 }
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Text {
+    text: String,
+}
+
 /// A tool that waits for a permit: as many calls run as the test lets go on.
 fn waiting() -> (Suite, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
@@ -77,7 +83,8 @@ async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
     eventually("32 calls run", || (count() == 32).then_some(())).await;
     for _ in 0..100 {
         let refused = server.send(call("wait", json!({})).id("\"late\"")).await;
-        assert_eq!((refused.status, refused.code()), (503, -32603));
+        // A code outside the reserved ranges: nothing is wrong with the call.
+        assert_eq!((refused.status, refused.code()), (503, 503));
         assert_eq!(refused.answer()["id"], "late");
         assert!(refused.header("retry-after").is_some());
     }
@@ -98,11 +105,56 @@ async fn d7_a_refused_call_leaves_the_connection_usable() {
     busy.write(&call("wait", json!({}))).await;
     server.await_process("request ").await;
     let mut client = server.client().await;
-    assert_eq!(client.send(&request("tools/list", json!({}))).await.status, 503);
+    let echo = call("echo", json!({"text": "again"}));
+    assert_eq!(client.send(&echo).await.status, 503);
     gate.add_permits(1);
     busy.read_response().await;
     server.await_no_process("request ").await;
-    assert_eq!(client.send(&request("tools/list", json!({}))).await.status, 200);
+    assert_eq!(client.send(&echo).await.text(), "again");
+}
+
+#[tokio::test]
+async fn d7_a_server_full_of_calls_still_says_what_it_offers() {
+    let (suite, gate) = waiting();
+    let server = Server::start_with(suite, Options::new().max_in_flight(1, 100)).await;
+    let mut busy = server.client().await;
+    busy.write(&call("wait", json!({}))).await;
+    server.await_process("request ").await;
+    for method in ["server/discover", "tools/list"] {
+        assert_eq!(server.send(request(method, json!({}))).await.status, 200, "{method}");
+    }
+    gate.add_permits(1);
+    assert_eq!(busy.read_response().await.text(), "went on");
+}
+
+/// Bodies are held as long as their requests run: many large ones are refused, and small ones go on.
+#[tokio::test]
+async fn the_bodies_of_all_requests_together_have_a_limit() {
+    let gate = Arc::new(Semaphore::new(0));
+    let go = Arc::clone(&gate);
+    let hold = move |Text { text }: Text| {
+        let go = Arc::clone(&go);
+        async move {
+            go.acquire().await.expect("the gate stays").forget();
+            text.len() as u64
+        }
+    };
+    let suite = Suite::new("holding", "1").tool("hold", hold).tool("echo", fixture::echo);
+    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024)).await;
+    let holding = |kilobytes: usize| call("hold", json!({"text": "x".repeat(kilobytes * 1024)}));
+    let mut first = server.client().await;
+    first.write(&holding(70)).await;
+    server.await_process("request tools/call hold").await;
+
+    let refused = server.send(holding(40)).await;
+    assert_eq!((refused.status, refused.code()), (503, 503));
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(server.send(call("echo", json!({"text": "small"}))).await.text(), "small");
+
+    gate.add_permits(2);
+    assert_eq!(first.read_response().await.text(), (70 * 1024).to_string());
+    server.await_no_process("request ").await;
+    assert_eq!(server.send(holding(70)).await.text(), (70 * 1024).to_string());
 }
 
 #[tokio::test]
@@ -167,6 +219,22 @@ async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_aliv
         let answer = client.read_event().await.expect("an answer");
         assert_eq!(answer["result"]["content"][0]["text"], "true");
     }
+}
+
+/// A handler that blocks its thread is named, so that its author learns of `blocking`.
+#[tokio::test]
+async fn d9_a_handler_that_holds_its_thread_is_named_in_a_warning() {
+    let (logs, _recording) = Logs::record(tracing::Level::WARN);
+    let spin = |_: NoArguments| async {
+        std::thread::sleep(Duration::from_millis(30));
+        "spun"
+    };
+    let suite = Suite::new("spinning", "1").tool("spin", spin).tool("echo", fixture::echo);
+    let server = Server::start_with(suite, Options::new().long_schedule(Duration::from_millis(20))).await;
+    assert_eq!(server.send(call("spin", json!({}))).await.text(), "spun");
+    let warnings = logs.lines("WARN");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("request tools/call spin"), "{warnings:?}");
 }
 
 #[tokio::test]

@@ -80,13 +80,6 @@ async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again
 }
 
 #[tokio::test]
-async fn what_nothing_here_serves_is_not_granted() {
-    let server = Server::start(suite().resource_updates()).await;
-    let (_client, granted) = open(&server, json!({"resourceSubscriptions": ["note:a", "other:c"]})).await;
-    assert_eq!(granted, json!({"resourceSubscriptions": ["note:a"]}));
-}
-
-#[tokio::test]
 async fn an_authorization_that_panics_allows_nothing() {
     let suite =
         suite().list_changes().resource_updates().authorize_resource_subscriptions(|uris, _| async move {

@@ -168,6 +168,19 @@ async fn o4_thousands_of_streams_that_are_reset_on_a_few_connections_leave_nothi
     .await;
 }
 
+/// A whole answer that the client gives no room for is held by no actor: the connection is idle, and ends as such.
+#[tokio::test]
+async fn a_connection_whose_windows_stay_at_zero_does_not_stay_for_ever() {
+    let short = Duration::from_millis(200);
+    let options = Options::new().head_time(short).write_stall(short).first_byte_time(short);
+    let server = Server::start_with(fixture::suite(), options).await;
+    let mut client = Http2::with_window(&server, 0).await;
+    let unread = client.start(&call("echo", json!({"text": "unread"}))).await.await.unwrap();
+    server.await_process("connection 1").await;
+    server.await_no_process("connection 1").await;
+    drop(unread);
+}
+
 #[tokio::test]
 async fn an_http_2_connection_without_requests_does_not_stay_for_ever() {
     let server =

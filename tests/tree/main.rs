@@ -20,6 +20,7 @@ mod embed;
 mod http2;
 mod kit;
 mod linked;
+mod load;
 mod requests;
 mod restart;
 mod shutdown;

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use crate::handler::Principal;
+use crate::suite::access::Access;
+use crate::suite::page::Keyed;
 use crate::suite::{Call, Completing, NoArguments, ToolError};
 use crate::wire::{GetPromptResult, Icon, Meta, Prompt, PromptArgument};
 
@@ -85,10 +88,11 @@ type Completed = Pin<Box<dyn Future<Output = Result<Vec<String>, ToolError>> + S
 
 /// A prompt with everything that a registration says of it but its name. [`prompt`] makes one of a function.
 pub struct PromptSpec {
-    pub(super) listed: Prompt,
+    pub(in crate::suite) listed: Prompt,
+    pub(in crate::suite) access: Access,
     pub(super) completers: HashMap<String, Completer>,
     /// What is wrong with the type of its arguments.
-    pub(super) fault: Option<String>,
+    fault: Option<String>,
     declared: Arc<[PromptArgument]>,
     get: Arc<Get>,
 }
@@ -146,7 +150,37 @@ impl PromptSpec {
             Err(fault) => (Vec::new(), Some(fault)),
         };
         listed.arguments.clone_from(&declared);
-        Self { listed, completers: HashMap::new(), fault, declared: declared.into(), get: Arc::new(get) }
+        Self {
+            listed,
+            access: Access::default(),
+            completers: HashMap::new(),
+            fault,
+            declared: declared.into(),
+            get: Arc::new(get),
+        }
+    }
+
+    /// The prompt under a name.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    pub(in crate::suite) fn register(mut self, name: &str) -> Result<Self, Vec<String>> {
+        let mut faults: Vec<String> = self.fault.take().into_iter().chain(self.access.faults()).collect();
+        if name.is_empty() {
+            faults.push("the name is empty; any text would do".to_owned());
+        }
+        let strange = self.completers.keys().filter(|name| !self.has_argument(name));
+        faults.extend(strange.map(|name| format!("it completes `{name}`, which is none of its arguments")));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        name.clone_into(&mut self.listed.name);
+        Ok(self)
+    }
+
+    pub(super) fn has_argument(&self, name: &str) -> bool {
+        self.listed.arguments.iter().any(|argument| argument.name == name)
     }
 
     /// Begins to fill it in.
@@ -197,6 +231,33 @@ impl PromptSpec {
         });
         self.completers.insert(argument.to_owned(), completer);
         self
+    }
+
+    /// Asks for a scope: a caller without it is refused with
+    /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the prompt runs, HTTP status
+    /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The prompt is still listed,
+    /// so that a client knows what to get a token for. Anonymous callers have no scopes.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.access.need(scope.into());
+        self
+    }
+
+    /// Shows it to some callers only. To all others it does not exist: it is not listed, and whoever names it reads what
+    /// they would read of any other name. A predicate that panics hides. The list is then `private` to caches.
+    #[must_use]
+    pub fn visible_to<F>(mut self, visible: F) -> Self
+    where
+        F: Fn(&Principal) -> bool + Send + Sync + 'static,
+    {
+        self.access.show_to(visible);
+        self
+    }
+}
+
+impl Keyed for PromptSpec {
+    fn key(&self) -> &str {
+        &self.listed.name
     }
 }
 

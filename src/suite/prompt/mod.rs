@@ -14,75 +14,62 @@ mod output;
 mod repo;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::handler::RpcError;
-use crate::wire::{GetPromptResult, Prompt};
-
+use crate::suite::access::{Access, Sight};
 use crate::suite::page::Lists;
 use crate::suite::resource::overlap;
-use crate::suite::{Call, Completing, ToolError};
+use crate::suite::{Call, Completing, Item, ToolError};
+use crate::wire::GetPromptResult;
 
 pub use arguments::{PromptArguments, prompt_arguments};
 pub use function::{IntoPrompt, PromptSpec, Proposed, prompt};
 pub use output::PromptOutput;
+pub(super) use output::unknown_prompt;
 pub use repo::PromptRepo;
 pub(super) use repo::Repo;
 
 /// What is registered, in the order of registration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Prompts {
-    pub(super) listed: Vec<Prompt>,
-    pub(super) repos: Vec<Repo>,
-    fixed: HashMap<String, PromptSpec>,
+    pub(super) order: Vec<Arc<PromptSpec>>,
+    pub(super) repos: Vec<Arc<Repo>>,
+    by_name: HashMap<String, Arc<PromptSpec>>,
+}
+
+/// What answers for a name.
+pub(super) enum Named {
+    One(Arc<PromptSpec>),
+    Family(Arc<Repo>),
 }
 
 impl Prompts {
     pub(super) fn is_empty(&self) -> bool {
-        self.fixed.is_empty() && self.repos.is_empty()
-    }
-
-    pub(super) fn has_fixed(&self) -> bool {
-        !self.fixed.is_empty()
+        self.order.is_empty() && self.repos.is_empty()
     }
 
     /// Whether anything may have proposals.
     pub(super) fn completes(&self) -> bool {
-        !self.repos.is_empty() || self.fixed.values().any(|spec| !spec.completers.is_empty())
+        !self.repos.is_empty() || self.order.iter().any(|prompt| !prompt.completers.is_empty())
     }
 
-    /// Registers one prompt.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with it.
-    pub(super) fn add(&mut self, name: &str, mut spec: PromptSpec) -> Result<(), Vec<String>> {
-        let mut faults: Vec<String> = spec.fault.take().into_iter().collect();
-        if name.is_empty() {
-            faults.push("the name is empty; any text would do".to_owned());
+    pub(super) fn add(&mut self, prompt: Arc<PromptSpec>) -> Result<(), String> {
+        if self.by_name.contains_key(&prompt.listed.name) {
+            return Err("registered twice; each name means one prompt".to_owned());
         }
-        if self.fixed.contains_key(name) {
-            faults.push("registered twice; each name means one prompt".to_owned());
-        }
-        let is_declared =
-            |name: &&String| spec.listed.arguments.iter().any(|argument| argument.name == **name);
-        let strange = spec.completers.keys().filter(|name| !is_declared(name));
-        faults.extend(strange.map(|name| format!("it completes `{name}`, which is none of its arguments")));
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        name.clone_into(&mut spec.listed.name);
-        self.listed.push(spec.listed.clone());
-        self.fixed.insert(name.to_owned(), spec);
+        self.by_name.insert(prompt.listed.name.clone(), Arc::clone(&prompt));
+        self.order.push(prompt);
         Ok(())
     }
 
-    /// Registers a family of prompts.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub(super) fn add_repo(&mut self, repo: impl PromptRepo) -> Result<(), String> {
-        let repo = Repo::register(repo)?;
+    pub(super) fn remove(&mut self, name: &str) -> Option<Arc<PromptSpec>> {
+        let removed = self.by_name.remove(name)?;
+        self.order.retain(|prompt| !Arc::ptr_eq(prompt, &removed));
+        Some(removed)
+    }
+
+    pub(super) fn add_repo(&mut self, repo: Arc<Repo>) -> Result<(), String> {
         if let Some(other) = self.repos.iter().find(|other| overlap(other.prefix(), repo.prefix())) {
             return Err(format!(
                 "overlaps with the prefix `{}`, so that a name could belong to both; prefixes that do not start with \
@@ -94,47 +81,76 @@ impl Prompts {
         Ok(())
     }
 
-    /// Fills in a prompt: the one of this name, or else of the repository whose prefix it starts with.
+    pub(super) fn remove_repo(&mut self, prefix: &str) -> Option<Arc<Repo>> {
+        let place = self.repos.iter().position(|repo| repo.prefix() == prefix)?;
+        Some(self.repos.remove(place))
+    }
+
+    /// Whether the list is not the same for everyone.
+    pub(super) fn hides(&self) -> bool {
+        self.order.iter().any(|prompt| prompt.access.hides())
+            || self.repos.iter().any(|repo| repo.access.restricts())
+    }
+
+    /// The prompt of this name, or else the repository whose prefix it starts with.
+    pub(super) fn named(&self, name: &str, sight: Sight<'_>) -> Option<Named> {
+        let one = self.by_name.get(name).filter(|one| sight.sees(Item::Prompt(name), &one.access));
+        one.map(Arc::clone).map(Named::One).or_else(|| {
+            let family = self.family(name)?;
+            sight.sees(Item::Prompt(name), &family.access).then(|| Named::Family(Arc::clone(family)))
+        })
+    }
+
+    /// The repository whose prefix this starts with: a name, or the prefix of another repository.
+    pub(super) fn family(&self, name: &str) -> Option<&Arc<Repo>> {
+        self.repos.iter().find(|repo| name.starts_with(repo.prefix()))
+    }
+}
+
+impl Named {
+    pub(super) fn access(&self) -> &Access {
+        match self {
+            Self::One(prompt) => &prompt.access,
+            Self::Family(repo) => &repo.access,
+        }
+    }
+
+    /// Fills in the prompt that the call names.
     ///
     /// # Errors
     ///
-    /// `-32602` if there is none, or its arguments do not fit (PRM-05).
+    /// `-32602` if the repository has none, or its arguments do not fit (PRM-05).
     pub(super) async fn get(
         &self,
         arguments: PromptArguments,
         call: Call,
     ) -> Result<GetPromptResult, ToolError> {
-        if let Some(spec) = self.fixed.get(call.name()) {
-            return spec.get(arguments, call).await;
+        match self {
+            Self::One(prompt) => prompt.get(arguments, call).await,
+            Self::Family(repo) => repo.get(arguments, &call).await,
         }
-        self.repo_of(call.name())?.get(arguments, &call).await
     }
 
-    /// Proposals for an argument of a prompt.
+    /// Proposals for an argument.
     ///
     /// # Errors
     ///
-    /// `-32602` if there is no such prompt, or it has no such argument (CMP-04).
+    /// `-32602` if it has no such argument (CMP-04).
     pub(super) async fn complete(
         &self,
         completing: Completing,
         call: Call,
     ) -> Result<Vec<String>, ToolError> {
-        let Some(spec) = self.fixed.get(call.name()) else {
-            return self.repo_of(call.name())?.complete(completing, &call).await;
+        let prompt = match self {
+            Self::One(prompt) => prompt,
+            Self::Family(repo) => return repo.complete(completing, &call).await,
         };
-        let mut declared = spec.listed.arguments.iter();
-        if !declared.any(|argument| argument.name == completing.name) {
+        if !prompt.has_argument(&completing.name) {
             return Err(RpcError::invalid_params("the prompt has no such argument to complete").into());
         }
-        match spec.completers.get(&completing.name) {
+        match prompt.completers.get(&completing.name) {
             Some(completer) => completer(completing, call).await,
             None => Ok(Vec::new()),
         }
-    }
-
-    fn repo_of(&self, name: &str) -> Result<&Repo, RpcError> {
-        let repo = self.repos.iter().find(|repo| name.starts_with(repo.prefix()));
-        repo.ok_or_else(output::unknown_prompt)
     }
 }

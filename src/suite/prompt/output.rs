@@ -25,7 +25,7 @@ pub trait PromptOutput: Send {
 }
 
 /// `-32602` for a prompt that is not there.
-pub(super) fn unknown_prompt() -> RpcError {
+pub(in crate::suite) fn unknown_prompt() -> RpcError {
     RpcError::invalid_params("unknown prompt; prompts/list names those that exist")
 }
 

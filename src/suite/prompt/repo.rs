@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::suite::access::Access;
 use crate::suite::completion::Proposals;
-use crate::suite::page::{self, Listing, Lists};
+use crate::suite::page::{self, Keyed, Listing, Lists};
 use crate::suite::{Call, Completing, Page, ToolError, cache};
 use crate::wire::{CacheHints, Prompt};
 
@@ -123,11 +124,19 @@ pub trait PromptRepo: Send + Sync + 'static {
     fn depends_on_caller(&self) -> bool {
         true
     }
+
+    /// The scope that callers need for what is here, read once, at registration. Without it, its prompts and completion are
+    /// refused before any of this code runs, as for [`PromptSpec::scope`](crate::suite::PromptSpec::scope), and its
+    /// prompts are left out of lists, since their names are content too. Default: none.
+    fn scope(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A registered repository.
 pub(in crate::suite) struct Repo {
     pub(in crate::suite) cache: CacheHints,
+    pub(in crate::suite) access: Access,
     prefix: String,
     serve: Box<dyn Serve>,
 }
@@ -137,14 +146,16 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    pub(super) fn register<R: PromptRepo>(repo: R) -> Result<Self, String> {
-        let (prefix, cache) = (repo.prefix(), repo.cache());
-        if let Some(fault) = cache::fault(cache, repo.depends_on_caller()) {
-            return Err(fault);
+    /// Everything that is wrong with it.
+    pub(in crate::suite) fn register<R: PromptRepo>(repo: R) -> Result<Self, Vec<String>> {
+        let (prefix, cache, access) = (repo.prefix(), repo.cache(), Access::of_repo(repo.scope()));
+        let faults = cache::fault(cache, repo.depends_on_caller()).into_iter().chain(access.faults());
+        let faults: Vec<String> = faults.collect();
+        if !faults.is_empty() {
+            return Err(faults);
         }
         let serve = Box::new(Erased(repo));
-        Ok(Self { cache, prefix, serve })
+        Ok(Self { cache, access, prefix, serve })
     }
 
     pub(super) fn get<'a>(&'a self, arguments: PromptArguments, call: &'a Call) -> Getting<'a> {
@@ -153,6 +164,12 @@ impl Repo {
 
     pub(super) fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a> {
         self.serve.complete(completing, call)
+    }
+}
+
+impl Keyed for Repo {
+    fn key(&self) -> &str {
+        &self.prefix
     }
 }
 

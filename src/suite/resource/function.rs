@@ -4,6 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::handler::Principal;
+use crate::suite::access::Access;
+use crate::suite::page::Keyed;
 use crate::suite::{Call, ToolError};
 use crate::wire::{Annotations, CacheHints, Icon, Meta, ReadResourceResult, Resource};
 
@@ -53,7 +56,8 @@ where
 
 /// A resource with everything that a registration says of it but its URI. [`resource`] makes one of a function.
 pub struct ResourceSpec {
-    pub(super) listed: Resource,
+    pub(in crate::suite) listed: Resource,
+    pub(in crate::suite) access: Access,
     cache: CacheHints,
     has_hints: bool,
     read: Arc<dyn Fn(Call) -> Reading<'static> + Send + Sync>,
@@ -83,6 +87,7 @@ impl ResourceSpec {
         let function = Arc::new(function);
         Self {
             listed: Resource::new("", ""),
+            access: Access::default(),
             cache: CacheHints::NONE,
             has_hints: Out::HAS_HINTS,
             read: Arc::new(move |call| {
@@ -93,6 +98,24 @@ impl ResourceSpec {
                 })
             }),
         }
+    }
+
+    /// The resource under a URI.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it.
+    pub(in crate::suite) fn register(mut self, uri: &str) -> Result<Self, Vec<String>> {
+        let faults: Vec<String> =
+            super::uri::check(uri).err().into_iter().chain(self.access.faults()).collect();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        uri.clone_into(&mut self.listed.uri);
+        if self.listed.name.is_empty() {
+            last_part(uri).clone_into(&mut self.listed.name);
+        }
+        Ok(self)
     }
 
     pub(super) async fn read(&self, call: Call) -> Result<ReadResourceResult, ToolError> {
@@ -167,6 +190,38 @@ impl ResourceSpec {
         self.cache = hints;
         self
     }
+
+    /// Asks for a scope: a caller without it is refused with
+    /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the resource runs, HTTP status
+    /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The resource is still listed,
+    /// so that a client knows what to get a token for. Anonymous callers have no scopes. What it holds
+    /// is then `private` to caches.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.access.need(scope.into());
+        self
+    }
+
+    /// Shows it to some callers only. To all others it does not exist: it is not listed, and whoever names it reads what
+    /// they would read of any other name. A predicate that panics hides. The list is then `private` to caches.
+    #[must_use]
+    pub fn visible_to<F>(mut self, visible: F) -> Self
+    where
+        F: Fn(&Principal) -> bool + Send + Sync + 'static,
+    {
+        self.access.show_to(visible);
+        self
+    }
+}
+
+impl Keyed for ResourceSpec {
+    fn key(&self) -> &str {
+        &self.listed.uri
+    }
+}
+
+fn last_part(uri: &str) -> &str {
+    uri.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(uri)
 }
 
 impl fmt::Debug for ResourceSpec {

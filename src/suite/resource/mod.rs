@@ -15,12 +15,12 @@ mod template;
 mod uri;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::handler::RpcError;
-use crate::wire::{ReadResourceResult, Resource};
-
+use crate::suite::access::{Access, Sight};
 use crate::suite::page::Lists;
-use crate::suite::{Call, Completing, ToolError};
+use crate::suite::{Call, Item, ToolError};
+use crate::wire::ReadResourceResult;
 
 pub use function::{IntoResource, ResourceSpec, resource};
 pub use output::ResourceOutput;
@@ -28,100 +28,122 @@ pub(super) use repo::Repo;
 pub use repo::ResourceRepo;
 
 /// What is registered, in the order of registration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Resources {
-    pub(super) listed: Vec<Resource>,
-    pub(super) repos: Vec<Repo>,
-    fixed: HashMap<String, ResourceSpec>,
+    pub(super) order: Vec<Arc<ResourceSpec>>,
+    pub(super) repos: Vec<Arc<Repo>>,
+    by_uri: HashMap<String, Arc<ResourceSpec>>,
+    /// Whether any of it is not for everyone. Kept, since each stream asks for each batch.
+    pub(super) restricts: bool,
+}
+
+/// What answers for a URI.
+pub(super) enum Named {
+    One(Arc<ResourceSpec>),
+    Family(Arc<Repo>),
 }
 
 impl Resources {
     pub(super) fn is_empty(&self) -> bool {
-        self.fixed.is_empty() && self.repos.is_empty()
+        self.order.is_empty() && self.repos.is_empty()
     }
 
-    pub(super) fn has_fixed(&self) -> bool {
-        !self.fixed.is_empty()
-    }
-
-    /// Registers one resource.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub(super) fn add(&mut self, uri: &str, mut spec: ResourceSpec) -> Result<(), String> {
-        uri::check(uri)?;
-        if self.fixed.contains_key(uri) {
+    pub(super) fn add(&mut self, resource: Arc<ResourceSpec>) -> Result<(), String> {
+        if self.by_uri.contains_key(&resource.listed.uri) {
             return Err("registered twice; each URI names one resource".to_owned());
         }
-        uri.clone_into(&mut spec.listed.uri);
-        if spec.listed.name.is_empty() {
-            last_part(uri).clone_into(&mut spec.listed.name);
-        }
-        self.listed.push(spec.listed.clone());
-        self.fixed.insert(uri.to_owned(), spec);
+        self.by_uri.insert(resource.listed.uri.clone(), Arc::clone(&resource));
+        self.restricts |= resource.access.restricts();
+        self.order.push(resource);
         Ok(())
     }
 
-    /// Registers a family of resources.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with it.
-    pub(super) fn add_repo(&mut self, repo: impl ResourceRepo) -> Result<(), Vec<String>> {
-        let repo = Repo::register(repo)?;
-        let (prefix, overlaps) = (repo.prefix(), |other: &&Repo| overlap(other.prefix(), repo.prefix()));
+    pub(super) fn remove(&mut self, uri: &str) -> Option<Arc<ResourceSpec>> {
+        let removed = self.by_uri.remove(uri)?;
+        self.order.retain(|resource| !Arc::ptr_eq(resource, &removed));
+        self.restricts = self.any_restricts();
+        Some(removed)
+    }
+
+    pub(super) fn add_repo(&mut self, repo: Arc<Repo>) -> Result<(), String> {
+        let (prefix, overlaps) = (repo.prefix(), |other: &&Arc<Repo>| overlap(other.prefix(), repo.prefix()));
         if let Some(other) = self.repos.iter().find(overlaps) {
-            return Err(vec![format!(
+            return Err(format!(
                 "its prefix `{prefix}` overlaps with `{}` of `{}`, so that a URI could belong to both; prefixes that do \
                  not start with each other would do",
                 other.prefix(),
                 other.listed.uri_template
-            )]);
+            ));
         }
+        self.restricts |= repo.access.restricts();
         self.repos.push(repo);
         Ok(())
     }
 
-    /// Reads a resource: the one of this URI, or else of the repository whose prefix it starts with.
-    ///
-    /// # Errors
-    ///
-    /// `-32602` with the URI in `data` if there is none (RES-08, RES-10).
-    pub(super) async fn read(&self, uri: &str, call: Call) -> Result<ReadResourceResult, ToolError> {
-        if let Some(spec) = self.fixed.get(uri) {
-            return spec.read(call).await;
-        }
-        match self.repos.iter().find(|repo| uri.starts_with(repo.prefix())) {
-            Some(repo) => repo.read(uri, &call).await,
-            None => Err(RpcError::resource_not_found(uri).into()),
+    pub(super) fn remove_repo(&mut self, template: &str) -> Option<Arc<Repo>> {
+        let place = self.repos.iter().position(|repo| repo.listed.uri_template == template)?;
+        let removed = self.repos.remove(place);
+        self.restricts = self.any_restricts();
+        Some(removed)
+    }
+
+    /// Whether the list is not the same for everyone.
+    pub(super) fn hides(&self) -> bool {
+        self.order.iter().any(|resource| resource.access.hides())
+            || self.repos.iter().any(|repo| repo.access.restricts())
+    }
+
+    fn any_restricts(&self) -> bool {
+        self.hides() || self.order.iter().any(|resource| resource.access.restricts())
+    }
+
+    /// The resource of this URI, or else the repository whose prefix it starts with.
+    pub(super) fn named(&self, uri: &str, sight: Sight<'_>) -> Option<Named> {
+        let one = self.by_uri.get(uri).filter(|one| sight.sees(Item::Resource(uri), &one.access));
+        one.map(Arc::clone).map(Named::One).or_else(|| {
+            let family = self.family(uri, sight)?;
+            sight.sees(Item::Resource(uri), &family.access).then(|| Named::Family(Arc::clone(family)))
+        })
+    }
+
+    /// The repository whose prefix this starts with: a URI, or the prefix of another repository.
+    pub(super) fn family(&self, uri: &str, sight: Sight<'_>) -> Option<&Arc<Repo>> {
+        let family = self.repos.iter().find(|repo| uri.starts_with(repo.prefix()))?;
+        sight.sees(Item::ResourceTemplate(&family.listed.uri_template), &family.access).then_some(family)
+    }
+
+    /// The repository with this template.
+    pub(super) fn template(&self, template: &str, sight: Sight<'_>) -> Option<&Arc<Repo>> {
+        let family = self.repos.iter().find(|repo| repo.listed.uri_template == template)?;
+        sight.sees(Item::ResourceTemplate(template), &family.access).then_some(family)
+    }
+}
+
+impl Named {
+    pub(super) fn access(&self) -> &Access {
+        match self {
+            Self::One(resource) => &resource.access,
+            Self::Family(repo) => &repo.access,
         }
     }
 
-    /// Whether a URI is that of a resource here, or may be: existence is not checked.
+    /// Whether this is a resource, or may be one: existence in a repository is not checked.
     pub(super) fn serves(&self, uri: &str) -> bool {
-        self.fixed.contains_key(uri) || self.repos.iter().any(|repo| repo.serves(uri))
+        match self {
+            Self::One(_) => true,
+            Self::Family(repo) => repo.serves(uri),
+        }
     }
 
-    /// Proposals for a variable of a template.
+    /// Reads the resource that the call names.
     ///
     /// # Errors
     ///
-    /// `-32602` if there is no such template, or it has no such variable (CMP-04).
-    pub(super) async fn complete(
-        &self,
-        template: &str,
-        completing: Completing,
-        call: &Call,
-    ) -> Result<Vec<String>, ToolError> {
-        let repo = self.repos.iter().find(|repo| repo.listed.uri_template == template);
-        match repo {
-            Some(repo) if repo.has_variable(&completing.name) => repo.complete(completing, call).await,
-            Some(_) => Err(RpcError::invalid_params("the template has no such variable to complete").into()),
-            None => Err(RpcError::invalid_params(
-                "unknown template; resources/templates/list has those that exist",
-            )
-            .into()),
+    /// `-32602` with the URI in `data` if the repository has none (RES-08, RES-10), and whatever reading fails with.
+    pub(super) async fn read(&self, call: Call) -> Result<ReadResourceResult, ToolError> {
+        match self {
+            Self::One(resource) => resource.read(call).await,
+            Self::Family(repo) => repo.read(call.name(), &call).await,
         }
     }
 }
@@ -138,8 +160,4 @@ fn add_mime_type(result: &mut ReadResourceResult, mime_type: Option<&str>) {
 /// Whether something could start with both.
 pub(super) fn overlap(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)
-}
-
-fn last_part(uri: &str) -> &str {
-    uri.rsplit(['/', ':']).find(|part| !part.is_empty()).unwrap_or(uri)
 }

@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::RpcError;
+use crate::suite::access::Access;
 use crate::suite::completion::Proposals;
-use crate::suite::page::{self, Listing, Lists};
+use crate::suite::page::{self, Keyed, Listing, Lists};
 use crate::suite::{Call, Completing, Page, ToolError, cache, text};
 use crate::wire::{CacheHints, ReadResourceResult, Resource, ResourceTemplate};
 
@@ -130,6 +131,14 @@ pub trait ResourceRepo: Send + Sync + 'static {
     fn depends_on_caller(&self) -> bool {
         true
     }
+
+    /// The scope that callers need for what is here, read once, at registration. Without it, reads and completion are
+    /// refused before any of this code runs, as for [`ResourceSpec::scope`](crate::suite::ResourceSpec::scope), and its
+    /// resources are left out of lists, since their names are content too. Its template is
+    /// listed still. Default: none.
+    fn scope(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The text in front of the first variable.
@@ -144,6 +153,7 @@ pub(super) type Reading<'a> =
 pub(in crate::suite) struct Repo {
     pub(in crate::suite) listed: ResourceTemplate,
     pub(in crate::suite) cache: CacheHints,
+    pub(in crate::suite) access: Access,
     template: Template,
     has_hints: bool,
     prefix: String,
@@ -156,9 +166,10 @@ impl Repo {
     /// # Errors
     ///
     /// Everything that is wrong with it.
-    pub(super) fn register<R: ResourceRepo>(repo: R) -> Result<Self, Vec<String>> {
+    pub(in crate::suite) fn register<R: ResourceRepo>(repo: R) -> Result<Self, Vec<String>> {
         let (listed, prefix, cache) = (repo.template(), repo.prefix(), repo.cache());
-        let mut faults = Vec::new();
+        let access = Access::of_repo(repo.scope());
+        let mut faults: Vec<String> = access.faults().collect();
         let template = Template::parse(&listed.uri_template).map_err(|fault| faults.push(fault)).ok();
         if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
             faults.push(fault);
@@ -175,6 +186,7 @@ impl Repo {
                 listed,
                 template,
                 cache,
+                access,
                 has_hints: R::Output::HAS_HINTS,
                 prefix,
                 serve: Box::new(Erased(repo)),
@@ -184,7 +196,7 @@ impl Repo {
     }
 
     /// Whether a URI may be that of a resource here.
-    pub(super) fn serves(&self, uri: &str) -> bool {
+    pub(in crate::suite) fn serves(&self, uri: &str) -> bool {
         uri.starts_with(&self.prefix) && self.template.matches(uri).is_some()
     }
 
@@ -201,12 +213,18 @@ impl Repo {
         Ok(result)
     }
 
-    pub(super) fn has_variable(&self, name: &str) -> bool {
+    pub(in crate::suite) fn has_variable(&self, name: &str) -> bool {
         self.template.names().any(|known| known == name)
     }
 
-    pub(super) fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a> {
+    pub(in crate::suite) fn complete<'a>(&'a self, completing: Completing, call: &'a Call) -> Proposals<'a> {
         self.serve.complete(completing, call)
+    }
+}
+
+impl Keyed for Repo {
+    fn key(&self) -> &str {
+        &self.listed.uri_template
     }
 }
 

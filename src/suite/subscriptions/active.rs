@@ -25,7 +25,7 @@ pub(super) trait Subscribe: Send + Sync {
         &self,
         filter: SubscriptionFilter,
         channel: Channel<SuiteMessage>,
-        authorization: Authorization,
+        authorization: Arc<Authorization>,
     ) -> Step<'_, Result<Accepted, RpcError>>;
 }
 
@@ -57,7 +57,7 @@ impl<H: SubscriptionHandler> Subscribe for Erased<H> {
         &self,
         filter: SubscriptionFilter,
         channel: Channel<SuiteMessage>,
-        authorization: Authorization,
+        authorization: Arc<Authorization>,
     ) -> Step<'_, Result<Accepted, RpcError>> {
         Box::pin(async move {
             let subscription = Subscription::new(channel, authorization);

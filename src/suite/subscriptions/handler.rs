@@ -198,8 +198,8 @@ impl SubscriptionCapabilities {
         listed(&mut offered.prompts, self.prompts_list_changed);
         if self.resources_list_changed || self.resources_updated {
             let resources = offered.resources.get_or_insert_default();
-            resources.list_changed = self.resources_list_changed;
-            resources.subscribe = self.resources_updated;
+            resources.list_changed |= self.resources_list_changed;
+            resources.subscribe |= self.resources_updated;
         }
         offered
     }

@@ -4,7 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `mod.rs` | the options of a suite that are about streams; what is promised and granted |
-//! | `authorization.rs` | asking the application what a caller may be told of |
+//! | `authorization.rs` | what the caller of one stream may be told of |
 //! | `handler.rs` | [`SubscriptionHandler`], a source of changes of the application's own |
 //! | `subscription.rs` | [`Subscription`], what such a handler knows of a stream and sends on it |
 //! | `active.rs` | one running stream of such a handler, its types erased |
@@ -15,12 +15,13 @@ mod handler;
 mod subscription;
 
 use std::future::Future;
+use std::sync::Arc;
 
-use crate::handler::{Channel, Grant, Principal, Reply, RpcError};
+use crate::handler::{Channel, Grant, Principal, Reply};
 use crate::rules::subscription::narrowed;
-use crate::wire::{ListenRequest, ServerCapabilities, SubscriptionFilter};
-
-use crate::suite::{Suite, SuiteMessage, SuiteState};
+use crate::suite::watched::{Authorize, Watched};
+use crate::suite::{Suite, SuiteMessage, SuiteState, ToolError};
+use crate::wire::{ListenRequest, ServerCapabilities};
 
 use active::{Erased, Subscribe};
 use authorization::Authorization;
@@ -34,7 +35,8 @@ pub use subscription::{Subscription, SubscriptionAddress};
 pub(super) struct Subscriptions {
     lists: bool,
     resources: bool,
-    authorization: Authorization,
+    authorize: Option<Authorize>,
+    authorize_tasks: Option<Authorize>,
     handler: Option<Box<dyn Subscribe>>,
 }
 
@@ -50,7 +52,7 @@ impl Suite {
 
     /// Says that the application tells streams when resources change, with
     /// [`McpSupervisor::notify_resource_updated`](crate::McpSupervisor::notify_resource_updated): the capabilities promise
-    /// it (`resources.subscribe`), and `subscriptions/listen` is served. URIs that nothing here serves are not granted.
+    /// it (`resources.subscribe`), and `subscriptions/listen` is served.
     #[must_use]
     pub fn resource_updates(mut self) -> Self {
         self.subscriptions.resources = true;
@@ -66,7 +68,8 @@ impl Suite {
         F: Fn(Vec<String>, Principal) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
-        self.subscriptions.authorization.set_resources(authorize);
+        self.subscriptions.authorize =
+            Some(Arc::new(move |uris, principal| Box::pin(authorize(uris, principal))));
         self
     }
 
@@ -83,13 +86,15 @@ impl Suite {
         F: Fn(Vec<String>, Principal) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
-        self.subscriptions.authorization.set_tasks(authorize);
+        self.subscriptions.authorize_tasks =
+            Some(Arc::new(move |ids, principal| Box::pin(authorize(ids, principal))));
         self
     }
 
     /// Serves `subscriptions/listen` with a source of changes of the application's own. It replaces the registry for this
-    /// server: `McpSupervisor::notify_tools_changed` and its siblings reach none of its streams, so that
-    /// [`list_changes`](Suite::list_changes) and [`resource_updates`](Suite::resource_updates) go with the registry only.
+    /// server: `McpSupervisor::notify_tools_changed` and its siblings reach none of its streams, and neither do the changes
+    /// that a [`SuiteHandle`](crate::suite::SuiteHandle) makes. [`list_changes`](Suite::list_changes) and
+    /// [`resource_updates`](Suite::resource_updates) go with the registry only.
     #[must_use]
     pub fn subscription_handler(mut self, handler: impl SubscriptionHandler) -> Self {
         if self.subscriptions.handler.is_some() {
@@ -99,18 +104,20 @@ impl Suite {
         self
     }
 
-    /// Promises what streams may be told.
+    /// Promises what streams may be told: by a subscription handler, or else by the application and by changes made by a
+    /// handle.
     pub(super) fn promised(&self, mut offered: ServerCapabilities) -> ServerCapabilities {
         let told = &self.subscriptions;
         if let Some(handler) = &told.handler {
             return handler.capabilities().added_to(offered);
         }
+        let lists_change = told.lists || self.providers.current.has_handle();
         for list in [&mut offered.tools, &mut offered.prompts].into_iter().flatten() {
-            list.list_changed = told.lists;
+            list.list_changed |= lists_change;
         }
         if let Some(resources) = &mut offered.resources {
-            resources.list_changed = told.lists;
-            resources.subscribe = told.resources;
+            resources.list_changed |= lists_change;
+            resources.subscribe |= told.resources;
         }
         offered
     }
@@ -120,14 +127,13 @@ impl Suite {
         request: ListenRequest,
         channel: &Channel<SuiteMessage>,
         state: &mut SuiteState,
-    ) -> Result<Reply, RpcError> {
-        let told = &self.subscriptions;
-        let filter = self.allowed(request.notifications, channel.principal()).await;
-        let Some(handler) = &told.handler else {
-            return Ok(Reply::subscribe(told.authorization.grant(filter, channel.principal())));
+    ) -> Result<Reply, ToolError> {
+        let authorization = Arc::new(self.authorization(channel));
+        let filter = authorization.narrow(request.notifications).await?;
+        let Some(handler) = &self.subscriptions.handler else {
+            return Ok(Reply::subscribe(authorization.grant(filter)));
         };
-        let (accepted, stream) =
-            handler.subscribe(filter.clone(), channel.clone(), told.authorization.clone()).await?;
+        let (accepted, stream) = handler.subscribe(filter.clone(), channel.clone(), authorization).await?;
         state.stream = Some(stream);
         let (granted, widened) = narrowed(&filter, &accepted.unwrap_or_else(|| filter.clone()));
         if widened {
@@ -136,14 +142,13 @@ impl Suite {
         Ok(Reply::subscribe(Grant::new(granted).unregistered()))
     }
 
-    /// What is left of a filter when the application was asked. What resources there are is known to a subscription handler
-    /// alone, unless the application wants to be asked.
-    async fn allowed(&self, mut filter: SubscriptionFilter, principal: &Principal) -> SubscriptionFilter {
-        let told = &self.subscriptions;
-        if told.handler.is_none() || told.authorization.asks_for_resources() {
-            filter.resource_subscriptions.retain(|uri| self.resources.serves(uri));
-        }
-        told.authorization.narrow(filter, principal).await
+    fn authorization(&self, channel: &Channel<SuiteMessage>) -> Authorization {
+        let watched = Watched {
+            providers: self.providers.clone(),
+            authorize: self.subscriptions.authorize.clone(),
+            call: self.call_of(channel, channel.method()),
+        };
+        Authorization { watched, tasks: self.subscriptions.authorize_tasks.clone() }
     }
 }
 

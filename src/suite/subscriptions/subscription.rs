@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ractor_otp::{Down, MonitorRef, Pid, TaskHandle, TaskResult, TimerHandle};
@@ -24,12 +25,12 @@ pub type SubscriptionAddress<M> = ToolAddress<M>;
 /// slow client absorbs the next of its kind, so that telling changes does not wait for it.
 pub struct Subscription<M> {
     channel: Channel<SuiteMessage>,
-    authorization: Authorization,
+    authorization: Arc<Authorization>,
     messages: PhantomData<fn(M)>,
 }
 
 impl<M: Send + 'static> Subscription<M> {
-    pub(super) fn new(channel: Channel<SuiteMessage>, authorization: Authorization) -> Self {
+    pub(super) fn new(channel: Channel<SuiteMessage>, authorization: Arc<Authorization>) -> Self {
         Self { channel, authorization, messages: PhantomData }
     }
 
@@ -81,7 +82,7 @@ impl<M: Send + 'static> Subscription<M> {
     ) -> Result<usize, Closed> {
         let uris = uris.into_iter().map(Into::into).collect();
         let mut delivered = 0;
-        for uri in self.authorization.resources(uris, self.principal()).await {
+        for uri in self.authorization.resources(uris).await {
             let sent = self.channel.send_notification(ServerNotification::resource_updated(uri)).await?;
             delivered += usize::from(sent == Sent::Delivered);
         }
@@ -97,8 +98,8 @@ impl<M: Send + 'static> Subscription<M> {
     pub async fn notify(&self, notification: impl Into<ServerNotification>) -> Result<Sent, Closed> {
         let notification = notification.into();
         let allowed = match (notification.updated_resource(), notification.changed_task()) {
-            (Some(uri), _) => self.authorization.resources(vec![uri.to_owned()], self.principal()).await,
-            (_, Some(id)) => self.authorization.tasks(vec![id.to_owned()], self.principal()).await,
+            (Some(uri), _) => self.authorization.resources(vec![uri.to_owned()]).await,
+            (_, Some(id)) => self.authorization.tasks(vec![id.to_owned()]).await,
             (None, None) => return self.channel.send_notification(notification).await,
         };
         match allowed.is_empty() {
@@ -179,7 +180,7 @@ impl<M: Send + 'static> Subscription<M> {
 
 impl<M> Clone for Subscription<M> {
     fn clone(&self) -> Self {
-        let authorization = self.authorization.clone();
+        let authorization = Arc::clone(&self.authorization);
         Self { channel: self.channel.clone(), authorization, messages: PhantomData }
     }
 }
