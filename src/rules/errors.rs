@@ -236,6 +236,14 @@ impl Refusal {
         Self::new(StatusCode::NOT_ACCEPTABLE, code::INVALID_REQUEST, message)
     }
 
+    /// The request is about an extension that its client did not declare (META-09, TASK-28).
+    pub(crate) fn missing_extension(id: &str) -> Self {
+        let message = "the request needs an extension that the client does not declare";
+        let mut refusal = Self::new(StatusCode::BAD_REQUEST, code::MISSING_CLIENT_CAPABILITY, message);
+        refusal.error.data = Some(json!({ "requiredCapabilities": { "extensions": { id: {} } } }));
+        refusal
+    }
+
     /// The server has as many streams as it may.
     pub(crate) fn too_many_streams() -> Self {
         let message = "the server has as many streams as it may; send the request again later";

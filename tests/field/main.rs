@@ -19,3 +19,4 @@ mod pressure;
 mod progress;
 mod schemas;
 mod streams;
+mod subscriptions;

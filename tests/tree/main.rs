@@ -12,6 +12,7 @@ mod support;
 
 mod caller;
 mod crash;
+mod crowds;
 mod destructors;
 mod disconnect;
 mod embed;
@@ -24,5 +25,7 @@ mod load;
 mod requests;
 mod restart;
 mod shutdown;
+mod stream_ends;
 mod stream_limits;
 mod streams;
+mod topics;

@@ -11,6 +11,7 @@ import { serving, protocolError, text } from './harness.mjs';
 
 import './offers.mjs';
 import './rounds.mjs';
+import './streams.mjs';
 
 const PROTOCOL = '2026-07-28';
 
