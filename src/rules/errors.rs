@@ -84,6 +84,13 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     fn new(status: StatusCode, code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::made(status, code, message.into())
+    }
+
+    /// Out of the way of the requests that pass.
+    #[cold]
+    #[inline(never)]
+    fn made(status: StatusCode, code: i64, message: Cow<'static, str>) -> Self {
         Self {
             status,
             id: None,
