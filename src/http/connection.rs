@@ -46,25 +46,26 @@ where
 {
     let drain = endpoint.drain().clone();
     let limits = endpoint.limits().clone();
+    let caller = Arc::new(caller);
+    let known = Arc::clone(&caller);
+    let mut closing = pin!(closing(&drain, &known));
     let io = Stalling::new(io, limits.write_stall, caller.stalled.clone());
     let first = tokio::select! {
         first = timeout(limits.first_byte, preface::read(io)) => first,
-        () = closing(&drain, &caller) => return,
+        () = closing.as_mut() => return,
     };
     let Ok(Ok((version, io))) = first else {
         tracing::debug!(target: "ractor_mcp", "the connection sent nothing");
         return;
     };
-    let caller = Arc::new(caller);
-    let known = Arc::clone(&caller);
     let service = service_fn(move |request| {
         let (endpoint, caller) = (Arc::clone(&endpoint), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(endpoint.answer(request, &caller).await) }
     });
     let ended = match version {
-        Version::Http1 => http1(io, service, &limits, closing(&drain, &known)).await,
+        Version::Http1 => http1(io, service, &limits, closing).await,
         // In a box: it is several times as large, and most connections are of the other version.
-        Version::Http2 => Box::pin(http2(io, service, &limits, closing(&drain, &known), &known)).await,
+        Version::Http2 => Box::pin(http2(io, service, &limits, closing, &known)).await,
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.

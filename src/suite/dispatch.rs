@@ -129,10 +129,11 @@ impl Handler for Suite {
         match request {
             Request::Discover => Ok(self.discover(channel).into()),
             Request::CallTool(request) => self.call_tool(request, channel, state).await,
+            // In boxes: the actor of every call would have room for these too, and most requests are calls.
             Request::Listen(request) => {
-                self.listen(request, channel, state).await.map_err(ToolError::into_protocol)
+                Box::pin(self.listen(request, channel, state)).await.map_err(ToolError::into_protocol)
             }
-            other => self.handle_offer(other, channel).await.map_err(ToolError::into_protocol),
+            other => Box::pin(self.handle_offer(other, channel)).await.map_err(ToolError::into_protocol),
         }
     }
 
