@@ -1,12 +1,12 @@
 //! Step 2 of a request: who calls. The application's `connect` hook runs here, before the body is read, caught and timed.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::HeaderValue;
 use http::request::Parts;
 use tokio::time::timeout;
 
-use crate::handler::{Challenge, Connect, ConnectRequest, Denied, Principal, contained};
+use crate::handler::{Challenge, Clock, Connect, ConnectRequest, Denied, Principal, contained};
 use crate::rules::challenge::Bearer;
 use crate::rules::errors::Refusal;
 
@@ -18,6 +18,8 @@ pub(crate) struct Gate {
     pub(crate) connect: Option<Connect>,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) time: Duration,
+    /// By which the callers' authorization ends.
+    pub(crate) clock: Clock,
 }
 
 impl Gate {
@@ -33,7 +35,7 @@ impl Gate {
         let request = ConnectRequest::new(head.headers.clone(), head.extensions.clone(), peer);
         let asking = contained(async { connect.call(request).await });
         let denied = match timeout(self.time, asking).await {
-            Ok(Ok(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= SystemTime::now()) => {
+            Ok(Ok(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= self.clock.now()) => {
                 Denied::invalid_token("the token has expired")
             }
             Ok(Ok(Ok(principal))) => return Ok(principal),

@@ -206,6 +206,7 @@ impl Endpoint {
             principal: from.principal,
             extensions: from.extensions,
             received: Instant::now(),
+            clock: self.gate.clock.clone(),
         };
         let call = Call {
             message: Message::Request(Box::new(request.request)),
@@ -251,6 +252,7 @@ impl Endpoint {
             principal: from.principal,
             extensions: from.extensions,
             received: Instant::now(),
+            clock: self.gate.clock.clone(),
         };
         let call = Call {
             message: Message::Notification(notification),

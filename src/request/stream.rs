@@ -3,6 +3,7 @@
 //! All of it belongs to the state of the stream's actor and goes with it, however it ends.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::handler::{Authorize, Change, Event, Grant, Noted, Principal, Sink, contained};
+use crate::handler::{Authorize, Change, Clock, Event, Grant, Noted, Principal, Sink, contained};
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
 use super::admission::{Admission, Admitted, StreamCaps};
@@ -35,11 +36,12 @@ pub(crate) struct Streams {
     pub(crate) registry: Registry,
     pub(crate) admission: Admission,
     pub(crate) limits: StreamLimits,
+    pub(crate) clock: Clock,
 }
 
 impl Streams {
-    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits) -> Self {
-        Self { registry: Registry::default(), admission: Admission::new(caps), limits }
+    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits, clock: Clock) -> Self {
+        Self { registry: Registry::default(), admission: Admission::new(caps), limits, clock }
     }
 }
 
@@ -80,7 +82,8 @@ impl Stream {
             Arc::new(Subscriber { pid: pid.clone(), id: id.clone(), sink: Arc::clone(sink), unasked });
         let admitted = streams.admission.open(pid, principal);
         let entry = grant.registered.then(|| streams.registry.register(&grant.filter, &subscriber));
-        let attendant = attend(subscriber, grant.authorize, streams.limits, principal.expires_at());
+        let expired = expired(streams.clock.clone(), principal.expires_at());
+        let attendant = attend(subscriber, grant.authorize, streams.limits, expired);
         Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant) }
     }
 }
@@ -142,22 +145,32 @@ impl Subscriber {
     }
 }
 
+/// Resolves when the authorization of a stream's caller ends, if it does.
+async fn expired(clock: Clock, expires_at: Option<SystemTime>) {
+    match expires_at {
+        Some(time) => clock.until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Watches over a stream: its limits of time, and the resources that wait for authorization.
 async fn attend(
     stream: Arc<Subscriber>,
     authorize: Option<Authorize>,
     limits: StreamLimits,
-    expires_at: Option<SystemTime>,
+    expired: impl Future<Output = ()>,
 ) {
-    let lifetime = Instant::now() + limits.lifetime;
-    let expiry =
-        expires_at.map(|at| Instant::now() + at.duration_since(SystemTime::now()).unwrap_or_default());
-    let end = expiry.map_or(lifetime, |expiry| expiry.min(lifetime));
+    let end = Instant::now() + limits.lifetime;
+    let mut expired = pin!(expired);
     loop {
         let idle_end = limits.idle.map(|idle| stream.sink.last_told() + idle);
         tokio::select! {
             biased;
             () = sleep_until(end) => {
+                stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
+                return;
+            }
+            () = &mut expired => {
                 stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
                 return;
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::future::Future;
 
 use crate::handler::{
-    Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
+    Clock, Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
 };
 use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
@@ -303,6 +303,16 @@ impl Options {
         Fut: Future<Output = Result<Principal, Denied>> + Send + 'static,
     {
         self.gate.connect = Some(Connect::new(hook));
+        self
+    }
+
+    /// What time of day it is: a caller whose authorization has ended by it
+    /// ([`expiring_at`](Principal::expiring_at)) is refused with 401 and loses its streams, and the tokens that a
+    /// [`Suite`](crate::Suite) seals, cursors and states, expire by it. The system's clock by default; tests give a
+    /// [`ManualClock`](crate::ManualClock).
+    #[must_use]
+    pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
+        self.gate.clock = clock.into();
         self
     }
 

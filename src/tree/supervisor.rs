@@ -95,7 +95,7 @@ impl McpSupervisor {
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
         options.check()?;
-        let streams = Streams::new(options.stream_caps, options.stream_limits);
+        let streams = Streams::new(options.stream_caps, options.stream_limits, options.gate.clock.clone());
         let handler = erase(handler, streams.clone(), options.disconnect.clone(), options.pace)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
