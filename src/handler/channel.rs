@@ -20,7 +20,9 @@ use crate::wire::{
     RequestId, RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
 };
 
-use super::{Answer, Change, Clock, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink};
+use super::{
+    Answer, Change, Clock, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink,
+};
 
 /// What became of something that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use http::HeaderValue;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use tokio::time::timeout;
 
 use crate::handler::{Challenge, Clock, Connect, ConnectRequest, Denied, Principal, contained};
@@ -66,6 +66,21 @@ impl Gate {
             Denied::Forbidden(message) => Refusal::forbidden(message),
             Denied::NotFound(message) => Refusal::not_found(message),
             Denied::Unavailable(message) => Refusal::unavailable(message),
+            Denied::Status { status, message } => self.refusal_with(status, message),
+        }
+    }
+
+    /// A refusal with a status of the hook's own; a 401 has a challenge whoever says it (RFC 9110, section 15.5.2).
+    fn refusal_with(&self, status: u16, message: String) -> Refusal {
+        match Refusal::denied(status, message) {
+            Some(refusal) if refusal.status == StatusCode::UNAUTHORIZED => {
+                refusal.with_challenge(self.challenge(&Challenge::default()))
+            }
+            Some(refusal) => refusal,
+            None => {
+                tracing::error!(target: "ractor_mcp", status, "the connect hook refuses with a status that is no error");
+                Refusal::hook_failed()
+            }
         }
     }
 

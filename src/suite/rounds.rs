@@ -223,7 +223,8 @@ impl Rounds {
         let binding = (can_be_asked || sent.state.is_some()).then(|| sent.binding(context));
         let book = match (sent.state, &binding) {
             (Some(state), Some(binding)) => {
-                Book::from_bytes(&keys.with_clock(&context.clock).open(binding, state)?).ok_or(InvalidToken)?
+                Book::from_bytes(&keys.with_clock(&context.clock).open(binding, state)?)
+                    .ok_or(InvalidToken)?
             }
             _ => Book::default(),
         };

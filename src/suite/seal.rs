@@ -301,6 +301,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::handler::ManualClock;
 
     fn ring() -> KeyRing {
         KeyRing::new([[7; 32]]).unwrap()
@@ -357,6 +358,23 @@ mod tests {
         assert!(ring().open(&alice(), &ever).is_ok());
         let never = ring().seal(&alice(), b"x", Duration::ZERO).unwrap();
         assert_eq!(ring().open(&alice(), &never), Err(InvalidToken));
+    }
+
+    #[test]
+    fn a_token_expires_by_the_clock_that_the_ring_is_read_by() {
+        let manual = ManualClock::new(UNIX_EPOCH);
+        let (ring, clock) = (ring(), Clock::from(manual.clone()));
+        let timed = ring.with_clock(&clock);
+        let token = seal(&timed, b"x");
+        manual.advance(KeyRing::LIFETIME - Duration::from_millis(1));
+        assert!(timed.open(&alice(), &token).is_ok());
+        manual.advance(Duration::from_millis(1));
+        assert_eq!(timed.open(&alice(), &token), Err(InvalidToken));
+        assert_eq!(ring.open(&alice(), &token), Err(InvalidToken), "long over by the system's clock");
+        timed.replace([[8; 32]]).unwrap();
+        assert!(ring.open(&alice(), &seal(&timed, b"x")).is_err());
+        let now = timed.with_clock(&Clock::system());
+        assert!(ring.open(&alice(), &seal(&now, b"x")).is_ok(), "one ring, and one set of keys");
     }
 
     #[test]

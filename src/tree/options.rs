@@ -331,12 +331,14 @@ impl Options {
         self
     }
 
-    /// Serves the protected resource metadata document (RFC 9728) at both well-known places, and names it in challenges.
+    /// Serves the protected resource metadata document (RFC 9728) at both well-known places, without a token and to pages
+    /// of any origin, and names it in challenges. By default there is none. What is wrong with it is told when the server
+    /// starts.
     #[must_use]
     pub fn protected_resource(mut self, resource: &ProtectedResource) -> Self {
         match resource.prepare() {
             Ok(metadata) => self.gate.metadata = Some(metadata),
-            Err(fault) => self.faults.push(fault),
+            Err(faults) => self.faults.extend(faults),
         }
         self
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{KeyRing, PromptArguments};
 use ractor_mcp::wire::{
     CacheHints, Prompt, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use ractor_mcp::{ConnectRequest, Denied, Principal};
+use ractor_mcp::{ConnectRequest, Denied, ManualClock, Principal};
 use serde_json::{Value, json};
 
 use crate::support::{Post, Response, Server, request};
@@ -240,6 +240,19 @@ async fn page_03_and_o5_a_cursor_outlives_a_restart_with_the_same_keys_unless_it
     assert_eq!(gone.code(), -32602);
     let other_keys = with(long(), &[3, 3]).keys(KeyRing::random());
     assert_eq!(Server::start(other_keys).await.send(again).await.code(), -32602);
+}
+
+#[tokio::test]
+async fn page_04_a_cursor_is_stale_after_20_minutes() {
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let server = Server::start_with(long(), Options::new().clock(clock.clone())).await;
+    for method in ["tools/list", "resources/list", "prompts/list"] {
+        let cursor = cursor(&server.send(list(method, None)).await);
+        clock.advance(KeyRing::LIFETIME - Duration::from_millis(1));
+        assert_eq!(server.send(list(method, Some(&cursor))).await.code(), 0, "{method}");
+        clock.advance(Duration::from_millis(1));
+        assert_eq!(server.send(list(method, Some(&cursor))).await.code(), -32602, "{method}");
+    }
 }
 
 #[tokio::test]
