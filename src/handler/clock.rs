@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// What time of day it is for a server: when its callers' authorization ([`Principal`](crate::Principal)) and its sealed
-/// tokens expire. By default the system's; a [`ManualClock`] makes expiry testable without a wait.
+/// What time of day it is for a server: when its callers' authorization ([`Principal`](crate::Principal)) and its
+/// sealed tokens expire. By default the system's; a [`ManualClock`] makes expiry testable without a wait.
 ///
 /// Whatever lasts for a duration (timeouts, the lifetime of a stream, keep-alives) goes by the clock of tokio, which
 /// `tokio::time::pause` stops in tests.
@@ -38,8 +38,8 @@ impl Clock {
     /// Resolves when it is this time or later.
     pub(crate) async fn until(&self, time: SystemTime) {
         match &self.0 {
-            // A system clock that is set meanwhile is not followed: streams have a longest lifetime, and each request is
-            // judged by the clock as it is then.
+            // A system clock that is set meanwhile is not followed: streams have a longest lifetime, and each
+            // request is judged by the clock as it is then.
             Source::System => sleep(time.duration_since(self.now()).unwrap_or_default()).await,
             Source::Manual(clock) => clock.until(time).await,
         }

@@ -281,7 +281,7 @@ impl Options {
         self
     }
 
-    /// Says who calls: from the head of a request to a [`Principal`], or a refusal. It runs once for each HTTP request,
+    /// Says who calls: from the head of a request to a [`Principal`], or a refusal ([`Denied`]). It runs once for each HTTP request,
     /// before the body is read; it has 10 s (see [`connect_time`](Options::connect_time)), and a panic in it answers 500.
     /// Without it every caller is anonymous.
     ///

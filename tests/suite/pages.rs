@@ -314,6 +314,31 @@ impl ResourceRepo for PerCaller {
     }
 }
 
+/// What depends on the caller, unless it says otherwise, with hints of its own.
+struct Hinted;
+
+impl ResourceRepo for Hinted {
+    type Key = String;
+    type Cursor = ();
+    type Output = ReadResourceResult;
+
+    fn template(&self) -> ResourceTemplate {
+        ResourceTemplate::new("hinted://{id}", "hinted")
+    }
+
+    async fn read(&self, id: String, call: &Call) -> Result<ReadResourceResult, ToolError> {
+        let contents = vec![ResourceContents::text(call.name(), id)];
+        Ok(ReadResourceResult::new(contents).cache(CacheHints::public(Duration::from_secs(9))))
+    }
+}
+
+#[tokio::test]
+async fn cache_10_what_may_depend_on_the_caller_is_private_whatever_its_output_says() {
+    let server = Server::start(Suite::new("s", "1").resource_repo(Hinted)).await;
+    let read = server.send(request("resources/read", json!({"uri": "hinted://1"}))).await.result();
+    assert_eq!((&read["ttlMs"], &read["cacheScope"]), (&json!(9_000), &json!("private")));
+}
+
 #[tokio::test]
 async fn o6_public_hints_on_what_depends_on_the_caller_are_refused_at_start() {
     let suite = Suite::new("s", "1").resource_repo(PerCaller);

@@ -262,6 +262,28 @@ async fn what_is_too_large_for_a_state_is_a_bug() {
     assert_eq!(server.send(ask("large")).await.code(), -32603);
 }
 
+#[tokio::test]
+async fn answers_that_are_too_long_for_a_state_are_refused_and_no_bug() {
+    async fn two(_: NoArguments, call: Call) -> Result<String, ToolError> {
+        let name = hello(call.elicit("name", "Who?")?);
+        call.elicit::<Name>("again", "Who else?")?;
+        Ok(name)
+    }
+    let server = Server::start(Suite::new("s", "1").tool("two", two).tool("one", greet)).await;
+    let long = json!({"name": accept(json!({"name": "x".repeat(20_000)}))});
+    let refused = server.send(ask("two").answering(long.clone())).await;
+    assert_eq!((refused.status, refused.code()), (200, -32602));
+    let message = refused.answer()["error"]["message"].clone();
+    assert!(message.as_str().unwrap().starts_with("params.inputResponses: the answers so far"), "{message}");
+    assert!(server.send(ask("one").answering(long)).await.text().len() > 20_000, "nothing more is asked");
+}
+
+#[tokio::test]
+async fn a_time_that_no_answer_could_keep_is_refused_at_start() {
+    let told = McpSupervisor::start(suite().question_time(Duration::ZERO)).await.unwrap_err().to_string();
+    assert!(told.contains("the question time is zero"), "{told}");
+}
+
 /// The explicit form: a handler with rounds of its own, and one that asks by hand.
 struct ByHand(KeyRing);
 
