@@ -59,6 +59,9 @@
     clippy::print_stderr
 )]
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handler;
 mod http;
 pub mod prelude;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folder and floor, as `src/lib.rs` draws them.
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 11] = [
     ("wire", 0),
     ("rules", 1),
     ("handler", 2),
@@ -17,6 +17,7 @@ const FLOORS: [(&str, u8); 10] = [
     ("legacy", 4),
     ("tree", 5),
     ("testing", 6),
+    ("fuzzing", 6),
 ];
 
 /// The files of the top floor: they may use everything.

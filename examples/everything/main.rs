@@ -39,7 +39,7 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .tool("test_x_mcp_header", schemas::mirrored)
         .resource("test://static-text", resources::text())
         .resource("test://static-binary", resources::binary())
-        .resource("test://watched-resource", resources::watched())
+        .resource(resources::WATCHED, resources::watched())
         .resource_repo(resources::Data)
         .prompt("test_simple_prompt", prompts::simple())
         .prompt("test_prompt_with_arguments", prompts::with_arguments())

@@ -21,6 +21,8 @@ pub fn binary() -> ResourceSpec {
     resource(binary).description("A picture of one pixel.").mime_type("image/png")
 }
 
+pub const WATCHED: &str = "test://watched-resource";
+
 pub fn watched() -> ResourceSpec {
     async fn watched() -> &'static str {
         "Watch me."

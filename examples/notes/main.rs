@@ -36,6 +36,8 @@ async fn about() -> &'static str {
 async fn main() -> Result<(), ractor_mcp::Error> {
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let suite = Suite::new("notes", "1.0.0")
+        // Small, so that a few notes are more than a page.
+        .page_size(2)
         .resource("about://notes", resource(about).mime_type("text/plain"))
         .resource_repo(NoteRepo::new(Notes::some()))
         .prompt("summarise", summarise);

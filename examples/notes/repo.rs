@@ -33,7 +33,8 @@ impl ResourceRepo for NoteRepo {
 
     async fn list(&self, last: Option<String>, _: &Call) -> Result<Page<Resource, String>, ToolError> {
         let page = self.notes.behind(last.as_deref(), PAGE);
-        let next = page.last().map(|(title, _)| (*title).clone());
+        // A page that is not full is the last one.
+        let next = page.last().filter(|_| page.len() == PAGE).map(|(title, _)| (*title).clone());
         let resources = page.into_iter().map(|(title, text)| {
             Resource::new(format!("notes://{title}"), title.clone())
                 .mime_type("text/plain")

@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 
-use crate::rules::{errors, input_request, progress::Progress, rate::Rate, reply};
+use crate::rules::{errors, input_request, progress::Progress, rate::Rate, reply, subscription};
 use crate::wire::{
     ErrorObject, ErrorResponse, Implementation, ListenResult, LogLevel, MirroredParams, NotificationMessage,
     RequestId, RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
@@ -81,7 +81,7 @@ pub(crate) struct Exchange {
     logs: Mutex<Rate>,
     closed: AtomicBool,
     /// What a listen stream was granted; empty before.
-    granted: OnceLock<SubscriptionFilter>,
+    granted: OnceLock<Arc<SubscriptionFilter>>,
 }
 
 impl<M: Send + 'static> Channel<M> {
@@ -141,8 +141,8 @@ impl<M: Send + 'static> Channel<M> {
     /// Sends any notification on this response.
     ///
     /// On a `subscriptions/listen` stream it is stamped with the subscription id, and what the granted filter does not
-    /// cover is dropped. A change that waits to be told absorbs the next of its kind, so that telling changes never
-    /// waits for the client.
+    /// cover is dropped. A change that waits to be told absorbs the next of its kind, of the same resource, or of the same
+    /// task, of which the newest state is told; so telling changes never waits for the client.
     ///
     /// # Errors
     ///
@@ -392,10 +392,10 @@ impl Exchange {
 
     /// Sends on a listen stream: within the granted filter, stamped (META-14), changes coalesced.
     async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
-        let change = Change::told_by(&notification);
-        let covers =
-            |granted: &SubscriptionFilter| change.as_ref().is_none_or(|change| change.is_in(granted));
-        if !self.granted.get().is_some_and(covers) {
+        if self.is_closed() {
+            return Err(Unsent::Closed);
+        }
+        if !self.granted.get().is_some_and(|granted| subscription::covers(granted, &notification)) {
             tracing::warn!(
                 target: "ractor_mcp",
                 request = %self.context,
@@ -404,10 +404,11 @@ impl Exchange {
             );
             return self.unless_closed(Sent::Dropped);
         };
-        if let Some(change) = change.filter(|_| notification.is_plain()) {
+        if let Some(change) = Change::told_by(&notification) {
             return match self.sink.note(change) {
                 Noted::Closed => Err(Unsent::Closed),
-                Noted::Queued | Noted::Coalesced => self.unless_closed(Sent::Delivered),
+                Noted::Queued | Noted::Coalesced => Ok(Sent::Delivered),
+                Noted::Dropped => Ok(Sent::Dropped),
             };
         }
         if let Some(id) = &self.context.id {
@@ -420,17 +421,18 @@ impl Exchange {
     /// client can know of it.
     pub(crate) fn acknowledge<T>(
         &self,
-        granted: SubscriptionFilter,
+        granted: Arc<SubscriptionFilter>,
         open: impl FnOnce(&Arc<dyn Sink>) -> T,
     ) -> T {
-        let mut acknowledgement = ServerNotification::acknowledged(granted.clone());
+        let mut acknowledgement = ServerNotification::acknowledged((*granted).clone());
         if let Some(id) = &self.context.id {
             acknowledgement.stamp_subscription(id);
         }
+        let named = granted.resource_subscriptions.len() + granted.task_ids.len();
         let _ = self.granted.set(granted);
         let opened = open(&self.sink);
         let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
-        self.sink.acknowledge(Bytes::from(bytes));
+        self.sink.acknowledge(Bytes::from(bytes), named);
         opened
     }
 

@@ -1,4 +1,4 @@
-//! What a handler grants to a stream, and how it is asked again before resources are told of.
+//! What a handler grants to a stream, and how it is asked again before resources and tasks are told of.
 
 use std::fmt;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::wire::SubscriptionFilter;
 
-/// Which of these resources the caller may be told of now.
+/// Which of these resources, or tasks, the caller may be told of now.
 pub(crate) type Authorize = Arc<dyn Fn(Vec<String>) -> Authorizing + Send + Sync>;
 
 type Authorizing = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
@@ -19,13 +19,14 @@ pub struct Grant {
     pub(crate) filter: SubscriptionFilter,
     pub(crate) registered: bool,
     pub(crate) authorize: Option<Authorize>,
+    pub(crate) authorize_tasks: Option<Authorize>,
 }
 
 impl Grant {
     /// Grants a filter. The server's registry feeds the stream: `McpSupervisor::notify_tools_changed` and its siblings
     /// reach it.
     pub fn new(filter: SubscriptionFilter) -> Self {
-        Self { filter, registered: true, authorize: None }
+        Self { filter, registered: true, authorize: None, authorize_tasks: None }
     }
 
     /// Keeps the stream out of the registry: only the handler itself sends on it.
@@ -35,8 +36,8 @@ impl Grant {
         self
     }
 
-    /// Asks before each batch of resource notifications which of the resources the caller may still be told of, so
-    /// that revoked access takes effect. An answer that takes too long, or a panic, allows none.
+    /// Asks before each batch of resource notifications of the registry which of the resources the caller may still be
+    /// told of, so that revoked access takes effect. An answer that takes too long, or a panic, allows none.
     #[must_use]
     pub fn authorized_by<F, Fut>(mut self, authorize: F) -> Self
     where
@@ -44,6 +45,18 @@ impl Grant {
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
         self.authorize = Some(Arc::new(move |uris| Box::pin(authorize(uris))));
+        self
+    }
+
+    /// Asks before each batch of task states of the registry which of the tasks the caller may still be told of, as
+    /// [`authorized_by`](Grant::authorized_by) does for resources.
+    #[must_use]
+    pub fn tasks_authorized_by<F, Fut>(mut self, authorize: F) -> Self
+    where
+        F: Fn(Vec<String>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Vec<String>> + Send + 'static,
+    {
+        self.authorize_tasks = Some(Arc::new(move |ids| Box::pin(authorize(ids))));
         self
     }
 }
@@ -60,6 +73,7 @@ impl fmt::Debug for Grant {
             .field("filter", &self.filter)
             .field("registered", &self.registered)
             .field("authorized", &self.authorize.is_some())
+            .field("tasks_authorized", &self.authorize_tasks.is_some())
             .finish()
     }
 }

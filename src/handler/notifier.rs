@@ -43,7 +43,7 @@ impl Notifier {
 
     /// Tells those streams that named this URI exactly that the resource changed. Returns how many took it.
     pub fn resource_updated(&self, uri: impl AsRef<str>) -> usize {
-        self.publish(Change::Resource(Arc::from(uri.as_ref())))
+        self.publish(Change::resource(uri.as_ref()))
     }
 
     /// Tells changes of several resources at once, with one authorization for each stream. Returns how many streams took

@@ -82,9 +82,9 @@ pub(crate) trait Sink: Send + Sync {
     fn streams(&self) -> bool;
 
     /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). This and what
-    /// follows is for sinks that carry listen streams.
-    fn acknowledge(&self, acknowledgement: Bytes) {
-        drop(acknowledgement);
+    /// follows is for sinks that carry listen streams. `named` is how many resources and tasks were granted.
+    fn acknowledge(&self, acknowledgement: Bytes, named: usize) {
+        let _ = (acknowledgement, named);
     }
 
     /// Notes a change to tell, on a listen stream. Never waits.
@@ -96,6 +96,11 @@ pub(crate) trait Sink: Send + Sync {
     /// Takes an event if there is room, and counts it as dropped otherwise. Never waits.
     fn offer_or_drop(&self, event: Event) -> bool {
         self.offer(event).is_ok()
+    }
+
+    /// Counts changes that did not come here: that others absorbed before, or that found no room.
+    fn count(&self, coalesced: usize, dropped: usize) {
+        let _ = (coalesced, dropped);
     }
 
     /// What the stream was told so far.

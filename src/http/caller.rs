@@ -29,9 +29,19 @@ impl Gate {
         head: &Parts,
         peer: Option<std::net::SocketAddr>,
     ) -> Result<Principal, Refusal> {
-        let Some(connect) = &self.connect else {
-            return Ok(Principal::anonymous());
-        };
+        match &self.connect {
+            // In a box, so that servers without a hook need no room for it.
+            Some(connect) => Box::pin(self.ask(connect, head, peer)).await,
+            None => Ok(Principal::anonymous()),
+        }
+    }
+
+    async fn ask(
+        &self,
+        connect: &Connect,
+        head: &Parts,
+        peer: Option<std::net::SocketAddr>,
+    ) -> Result<Principal, Refusal> {
         let request = ConnectRequest::new(head.headers.clone(), head.extensions.clone(), peer);
         let asking = contained(async { connect.call(request).await });
         let denied = match timeout(self.time, asking).await {

@@ -63,7 +63,8 @@ where
     });
     let ended = match version {
         Version::Http1 => http1(io, service, &limits, closing(&drain, &known)).await,
-        Version::Http2 => http2(io, service, &limits, closing(&drain, &known), &known).await,
+        // In a box: it is several times as large, and most connections are of the other version.
+        Version::Http2 => Box::pin(http2(io, service, &limits, closing(&drain, &known), &known)).await,
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.

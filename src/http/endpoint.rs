@@ -100,7 +100,7 @@ impl Endpoint {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         caller.requests.fetch_add(1, Ordering::Relaxed);
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         if let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head)) {
             return document;
         }
@@ -112,7 +112,7 @@ impl Endpoint {
             Ok(()) if browser.is_some() && cors::is_preflight(&head.method, &head.headers) => {
                 preflight(&head)
             }
-            Ok(()) => self.respond(head, body, caller).await,
+            Ok(()) => self.admit(&mut head, body, caller).await.unwrap_or_else(refuse),
             Err(refusal) => {
                 self.tell_operator(&refusal);
                 return refuse(refusal);
@@ -132,17 +132,11 @@ impl Endpoint {
         }
     }
 
-    async fn respond<B>(&self, head: Parts, body: B, caller: &Caller) -> Response<ResponseBody>
-    where
-        B: Body,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        self.admit(head, body, caller).await.unwrap_or_else(refuse)
-    }
-
+    /// The checks in order, then the actor. What is large is passed by reference or in a box: hyper keeps room for the whole
+    /// future on each connection, for as long as that lives.
     async fn admit<B>(
         &self,
-        mut head: Parts,
+        head: &mut Parts,
         body: B,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal>
@@ -150,18 +144,19 @@ impl Endpoint {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let accepts = self.check_head(&head)?;
-        let principal = self.gate.principal(&head, caller.peer).await?;
+        let accepts = self.check_head(head)?;
+        let principal = self.gate.principal(head, caller.peer).await?;
         let Intake { body, share } = intake::read(&head.headers, body, &self.limits, &self.budget).await?;
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
         let admitted = order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
+        let from = From { principal, extensions: std::mem::take(&mut head.extensions), share };
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
         // the request, whose arguments are about as large.
-        let from = From { principal, extensions: std::mem::take(&mut head.extensions), share };
-        drop((head, body));
+        drop(body);
+        (head.uri, head.headers) = Default::default();
         match admitted {
-            Admitted::Request(request) => self.run(*request, from, accepts, caller).await,
+            Admitted::Request(request) => self.run(request, from, accepts, caller).await,
             Admitted::Notification(notification) => self.observe(notification, from, caller).await,
         }
     }
@@ -185,7 +180,7 @@ impl Endpoint {
     /// Spawns the request's actor and waits for its first output, which decides what the response is.
     async fn run(
         &self,
-        request: AdmittedRequest,
+        request: Box<AdmittedRequest>,
         from: From,
         accepts: Accepts,
         caller: &Caller,

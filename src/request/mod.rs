@@ -6,6 +6,7 @@
 //! | `outbox.rs` | the bounded queue between the actor and its response |
 //! | `stream.rs` | what an open listen stream holds beside its handler |
 //! | `registry.rs` | which streams are told of what |
+//! | `authorization.rs` | the changes that the application has yet to allow |
 //! | `admission.rs` | how many streams there may be, of whom |
 //! | `changes.rs` | the changes that a stream has yet to tell |
 //! | `slots.rs` | how many requests may run at once |
@@ -16,6 +17,7 @@
 //! A stream is a request with a long answer: the same actor serves `subscriptions/listen`.
 
 mod admission;
+mod authorization;
 mod budget;
 mod changes;
 mod drain;

@@ -60,6 +60,8 @@ struct Listening {
     /// Nothing but the answer goes out before the acknowledgement.
     acknowledged: bool,
     changes: Changes,
+    /// How many resources and tasks may wait: those granted by name, and as many of their parts as a queue holds.
+    most: usize,
     delivered: u64,
     coalesced: u64,
     dropped: u64,
@@ -71,6 +73,7 @@ impl Listening {
         Self {
             acknowledged: false,
             changes: Changes::default(),
+            most: 0,
             delivered: 0,
             coalesced: 0,
             dropped: 0,
@@ -235,12 +238,13 @@ impl Sink for Outbox {
         self.streams
     }
 
-    fn acknowledge(&self, acknowledgement: Bytes) {
+    fn acknowledge(&self, acknowledgement: Bytes, named: usize) {
         let mut queue = self.lock();
         queue.bytes += acknowledgement.len();
         queue.events.push_front(Event::Message(acknowledgement));
         if let Some(listening) = &mut queue.listening {
             listening.acknowledged = true;
+            listening.most = self.limits.messages.saturating_add(named);
         }
         Self::wake(queue);
     }
@@ -253,11 +257,11 @@ impl Sink for Outbox {
         let Some(listening) = &mut queue.listening else {
             return Noted::Closed;
         };
-        let noted = listening.changes.add(change);
-        if noted == Noted::Coalesced {
-            listening.coalesced += 1;
-        } else {
-            Self::wake(queue);
+        let noted = listening.changes.add(change, listening.most);
+        match noted {
+            Noted::Coalesced => listening.coalesced += 1,
+            Noted::Dropped => listening.dropped += 1,
+            Noted::Queued | Noted::Closed => Self::wake(queue),
         }
         noted
     }
@@ -268,6 +272,13 @@ impl Sink for Outbox {
             listening.dropped += 1;
         }
         refused.is_ok()
+    }
+
+    fn count(&self, coalesced: usize, dropped: usize) {
+        if let Some(listening) = &mut self.lock().listening {
+            listening.coalesced += coalesced as u64;
+            listening.dropped += dropped as u64;
+        }
     }
 
     fn told(&self) -> Told {

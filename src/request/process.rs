@@ -136,19 +136,19 @@ impl<H: Handler> RequestProcess<H> {
     }
 
     /// Opens the stream: with what was granted, cut to what was asked for and is offered.
-    fn subscribe(&mut self, asked: &SubscriptionFilter, mut grant: Grant) -> Next {
-        let (Some(channel), Some(id)) = (&self.channel, &self.due.0.context.id) else {
+    fn subscribe(&mut self, asked: &SubscriptionFilter, grant: Grant) -> Next {
+        let Some(channel) = &self.channel else {
             return Next::Stop(ExitReason::Normal);
         };
-        let (filter, widened) = subscription::narrowed(asked, grant.filter);
+        let (filter, widened) = subscription::narrowed(asked, &grant.filter);
         if widened {
             tracing::error!(parent: &self.span, "bug of the handler: it granted more than was asked for; clipped");
         }
-        grant.filter = subscription::offered(&filter, &self.served.capabilities);
+        let filter = Arc::new(subscription::offered(&filter, &self.served.capabilities));
         let (pid, exchange) = (channel.pid(), &self.due.0);
-        let stream = exchange.acknowledge(grant.filter.clone(), |sink| {
-            channel.describe(Arc::new(Shown::new(&grant.filter, sink)));
-            Stream::open(&self.served.streams, grant, &pid, id, &exchange.context.principal, sink)
+        let stream = exchange.acknowledge(Arc::clone(&filter), |sink| {
+            channel.describe(Arc::new(Shown::new(&filter, sink)));
+            Stream::open(&self.served.streams, &grant, filter, &pid, &exchange.context, sink)
         });
         self.stream = Some(stream);
         self.concluded = false;

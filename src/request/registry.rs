@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ractor_otp::Pid;
 
-use crate::handler::{Change, Noted, Publish};
+use crate::handler::{Change, Principal, Publish};
 use crate::wire::{ServerNotification, SubscriptionFilter};
 
 use super::stream::Subscriber;
@@ -31,6 +31,8 @@ pub enum Topic {
     Resources,
     /// One resource, by the URI that the stream named exactly: `resourceSubscriptions`.
     Resource(Arc<str>),
+    /// One task by its owner, who alone is told of it, and its id: `taskIds`. No owner means anonymous callers.
+    Task(Option<Arc<str>>, Arc<str>),
 }
 
 impl Topic {
@@ -39,35 +41,22 @@ impl Topic {
         Self::Resource(Arc::from(uri.as_ref()))
     }
 
+    /// One task of a caller.
+    pub fn task(owner: &Principal, id: impl AsRef<str>) -> Self {
+        Self::Task(owner.id().map(Arc::from), Arc::from(id.as_ref()))
+    }
+
     /// The topics of a filter.
-    fn of(filter: &SubscriptionFilter) -> Vec<Self> {
+    fn of(filter: &SubscriptionFilter, principal: &Principal) -> Vec<Self> {
         let lists = [
             (filter.tools_list_changed, Self::Tools),
             (filter.prompts_list_changed, Self::Prompts),
             (filter.resources_list_changed, Self::Resources),
         ];
         let lists = lists.into_iter().filter_map(|(wanted, topic)| wanted.then_some(topic));
-        lists.chain(filter.resource_subscriptions.iter().map(Self::resource)).collect()
-    }
-
-    fn change(&self) -> Change {
-        match self {
-            Self::Tools => Change::Tools,
-            Self::Prompts => Change::Prompts,
-            Self::Resources => Change::Resources,
-            Self::Resource(uri) => Change::Resource(Arc::clone(uri)),
-        }
-    }
-}
-
-impl From<Change> for Topic {
-    fn from(change: Change) -> Self {
-        match change {
-            Change::Tools => Self::Tools,
-            Change::Prompts => Self::Prompts,
-            Change::Resources => Self::Resources,
-            Change::Resource(uri) => Self::Resource(uri),
-        }
+        let owner: Option<Arc<str>> = principal.id().map(Arc::from);
+        let tasks = filter.task_ids.iter().map(|id| Self::Task(owner.clone(), Arc::from(&**id)));
+        lists.chain(filter.resource_subscriptions.iter().map(Self::resource)).chain(tasks).collect()
     }
 }
 
@@ -78,6 +67,8 @@ impl fmt::Display for Topic {
             Self::Prompts => f.write_str("prompts"),
             Self::Resources => f.write_str("resources"),
             Self::Resource(uri) => f.write_str(uri),
+            Self::Task(Some(owner), id) => write!(f, "task {id} of {owner}"),
+            Self::Task(None, id) => write!(f, "task {id}"),
         }
     }
 }
@@ -104,9 +95,9 @@ pub(crate) struct Entry {
 
 impl Registry {
     /// Subscribes a stream to the topics of its filter.
-    pub(crate) fn register(&self, filter: &SubscriptionFilter, subscriber: &Arc<Subscriber>) -> Entry {
+    pub(crate) fn register(&self, subscriber: &Arc<Subscriber>, principal: &Principal) -> Entry {
         let key = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let topics = Topic::of(filter);
+        let topics = Topic::of(subscriber.filter(), principal);
         for topic in &topics {
             self.with(topic, |shard| {
                 shard.entry(topic.clone()).or_default().insert(key, Arc::clone(subscriber));
@@ -115,11 +106,9 @@ impl Registry {
         Entry { registry: self.clone(), key, topics }
     }
 
-    /// Tells a change to all streams of a topic; returns how many took it.
-    pub(crate) fn notify(&self, topic: &Topic) -> usize {
-        let change = topic.change();
-        let streams = self.streams(topic);
-        streams.iter().filter(|stream| stream.note(change.clone()) != Noted::Closed).count()
+    /// Tells all streams of a topic that its list changed; returns how many took it.
+    pub(crate) fn notify(&self, topic: &Topic, change: &Change) -> usize {
+        self.streams(topic).iter().filter(|stream| stream.note(change.clone())).count()
     }
 
     /// Tells changes of several resources, all those of one stream together; returns how many streams took any.
@@ -133,13 +122,14 @@ impl Registry {
                     .push(Arc::clone(&uri));
             }
         }
-        told.into_values().filter(|(stream, uris)| stream.note_resources(uris)).count()
+        told.into_values().map(|(stream, uris)| usize::from(stream.note_resources(uris))).sum()
     }
 
-    /// Sends any notification to all streams of a topic; returns how many took it. A stream whose queue is full misses
-    /// it.
+    /// Tells any notification to all streams of a topic; returns how many took it. A stream whose queue is full misses
+    /// it, unless it is a change.
     pub(crate) fn publish(&self, topic: &Topic, notification: &ServerNotification) -> usize {
-        self.streams(topic).iter().filter(|stream| stream.publish(notification)).count()
+        let change = Change::told_by(notification);
+        self.streams(topic).iter().filter(|stream| stream.publish(notification, change.as_ref())).count()
     }
 
     /// The streams of a topic.
@@ -163,7 +153,15 @@ impl Registry {
 
 impl Publish for Registry {
     fn publish(&self, change: Change) -> usize {
-        self.notify(&Topic::from(change))
+        let topic = match &change {
+            Change::Tools => Topic::Tools,
+            Change::Prompts => Topic::Prompts,
+            Change::Resources => Topic::Resources,
+            Change::Resource(uri, _) => Topic::Resource(Arc::clone(uri)),
+            // Whose it is, only its topic says.
+            Change::Task(..) => return 0,
+        };
+        self.notify(&topic, &change)
     }
 
     fn publish_resources(&self, uris: Vec<Arc<str>>) -> usize {

@@ -3,20 +3,23 @@
 //! All of it belongs to the state of the stream's actor and goes with it, however it ends.
 
 use std::fmt;
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use ractor_otp::{ExitReason, Pid, Tag};
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
-use crate::handler::{Authorize, Change, Clock, Event, Grant, Noted, Principal, Sink, contained};
+use crate::handler::{Change, Event, Grant, Noted, RequestContext, Sink};
+use crate::rules::subscription;
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
 use super::admission::{Admission, Admitted, StreamCaps};
+use super::authorization::Authorization;
 use super::registry::{Entry, Registry};
 
 /// The limits of one stream.
@@ -28,6 +31,8 @@ pub(crate) struct StreamLimits {
     pub(crate) idle: Option<Duration>,
     /// How long an authorization may take.
     pub(crate) authorize_time: Duration,
+    /// How many changes of parts of what was granted may wait for one.
+    pub(crate) queue: usize,
 }
 
 /// What the streams of one server share.
@@ -36,12 +41,11 @@ pub(crate) struct Streams {
     pub(crate) registry: Registry,
     pub(crate) admission: Admission,
     pub(crate) limits: StreamLimits,
-    pub(crate) clock: Clock,
 }
 
 impl Streams {
-    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits, clock: Clock) -> Self {
-        Self { registry: Registry::default(), admission: Admission::new(caps), limits, clock }
+    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits) -> Self {
+        Self { registry: Registry::default(), admission: Admission::new(caps), limits }
     }
 }
 
@@ -50,42 +54,61 @@ pub(super) struct Stream {
     _entry: Option<Entry>,
     _admitted: Admitted,
     attendant: JoinHandle<()>,
+    subscriber: Arc<Subscriber>,
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         self.attendant.abort();
+        let told = self.subscriber.sink.told();
+        tracing::debug!(
+            target: "ractor_mcp",
+            stream = %self.subscriber.pid,
+            told.waiting,
+            told.delivered,
+            told.coalesced,
+            told.dropped,
+            "the stream ended"
+        );
     }
-}
-
-/// A stream as its publishers see it.
-pub(crate) struct Subscriber {
-    pid: Pid,
-    id: RequestId,
-    sink: Arc<dyn Sink>,
-    /// Resources that wait for authorization, for streams that ask.
-    unasked: Option<(Mutex<Vec<Arc<str>>>, Notify)>,
 }
 
 impl Stream {
     /// Opens a stream: in the books of its principal, subscribed to what was granted, attended.
     pub(super) fn open(
         streams: &Streams,
-        grant: Grant,
+        grant: &Grant,
+        filter: Arc<SubscriptionFilter>,
         pid: &Pid,
-        id: &RequestId,
-        principal: &Principal,
+        context: &RequestContext,
         sink: &Arc<dyn Sink>,
     ) -> Self {
-        let unasked = grant.authorize.as_ref().map(|_| Default::default());
-        let subscriber =
-            Arc::new(Subscriber { pid: pid.clone(), id: id.clone(), sink: Arc::clone(sink), unasked });
+        let most = streams.limits.queue + filter.resource_subscriptions.len() + filter.task_ids.len();
+        let authorization = Authorization::of(grant, streams.limits.authorize_time, most).map(Box::new);
+        let subscriber = Arc::new(Subscriber {
+            pid: pid.clone(),
+            id: context.id.clone(),
+            filter,
+            sink: Arc::clone(sink),
+            authorization,
+            warned: AtomicBool::new(false),
+        });
+        let principal = &context.principal;
         let admitted = streams.admission.open(pid, principal);
-        let entry = grant.registered.then(|| streams.registry.register(&grant.filter, &subscriber));
-        let expired = expired(streams.clock.clone(), principal.expires_at());
-        let attendant = attend(subscriber, grant.authorize, streams.limits, expired);
-        Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant) }
+        let entry = grant.registered.then(|| streams.registry.register(&subscriber, principal));
+        let attendant = attend(Arc::clone(&subscriber), streams.limits, expired(context));
+        Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant), subscriber }
     }
+}
+
+/// A stream as its publishers see it.
+pub(crate) struct Subscriber {
+    pid: Pid,
+    id: Option<RequestId>,
+    filter: Arc<SubscriptionFilter>,
+    sink: Arc<dyn Sink>,
+    authorization: Option<Box<Authorization>>,
+    warned: AtomicBool,
 }
 
 impl Subscriber {
@@ -93,133 +116,133 @@ impl Subscriber {
         &self.pid
     }
 
-    /// Notes a change to tell.
-    pub(super) fn note(&self, change: Change) -> Noted {
-        match (change, &self.unasked) {
-            (Change::Resource(uri), Some(_)) if !self.sink.is_closed() => {
-                self.ask([uri]);
-                Noted::Queued
-            }
-            (change, _) => self.sink.note(change),
+    /// What it was granted.
+    pub(super) fn filter(&self) -> &SubscriptionFilter {
+        &self.filter
+    }
+
+    /// Notes a change to tell; false if the stream has ended or keeps no more of them in mind.
+    pub(super) fn note(&self, change: Change) -> bool {
+        match self.authorization.as_ref().filter(|authorization| authorization.covers(&change)) {
+            Some(authorization) => self.ask(authorization, [change]),
+            None => self.was_taken(self.sink.note(change)),
         }
     }
 
-    /// Notes changes of several resources at once; false if the stream has ended.
-    pub(super) fn note_resources(&self, uris: &[Arc<str>]) -> bool {
+    /// Notes changes of several resources at once; false if none was taken.
+    pub(super) fn note_resources(&self, uris: Vec<Arc<str>>) -> bool {
+        let changes = uris.into_iter().map(Change::resource);
+        match self.authorization.as_ref().filter(|authorization| authorization.asks_for_resources()) {
+            Some(authorization) => self.ask(authorization, changes),
+            None => changes.filter(|change| self.was_taken(self.sink.note(change.clone()))).count() > 0,
+        }
+    }
+
+    fn ask(&self, authorization: &Authorization, changes: impl IntoIterator<Item = Change>) -> bool {
         if self.sink.is_closed() {
             return false;
         }
-        if self.unasked.is_some() {
-            self.ask(uris.iter().cloned());
-            return true;
-        }
-        let noted = uris.iter().map(|uri| self.sink.note(Change::Resource(Arc::clone(uri))));
-        noted.filter(|noted| *noted != Noted::Closed).count() > 0
+        let asked = authorization.ask(changes);
+        let count = |what| asked.iter().filter(|noted| **noted == what).count();
+        self.sink.count(count(Noted::Coalesced), count(Noted::Dropped));
+        asked.iter().filter(|noted| self.was_taken(**noted)).count() > 0
     }
 
-    fn ask(&self, uris: impl IntoIterator<Item = Arc<str>>) {
-        let Some((waiting, wake)) = &self.unasked else {
-            return;
-        };
-        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for uri in uris {
-            if !waiting.contains(&uri) {
-                waiting.push(uri);
-            }
+    fn was_taken(&self, noted: Noted) -> bool {
+        if noted == Noted::Dropped {
+            self.warn_once();
         }
-        drop(waiting);
-        wake.notify_one();
+        matches!(noted, Noted::Queued | Noted::Coalesced)
     }
 
-    /// Sends any notification, stamped; false if the stream has ended or its queue is full.
-    pub(super) fn publish(&self, notification: &ServerNotification) -> bool {
-        let mut stamped = notification.clone();
-        stamped.stamp_subscription(&self.id);
-        match NotificationMessage::new(&stamped).to_bytes() {
-            Ok(bytes) => self.sink.offer_or_drop(Event::Message(Bytes::from(bytes))),
+    /// The first notification that is dropped is worth a word; how many there were is told at the end of the stream.
+    fn warn_once(&self) {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(target: "ractor_mcp", stream = %self.pid, "its queue is full: it misses notifications");
+        }
+    }
+
+    /// Tells any notification, by way of the change that it is about if there is one, within the granted filter. False if
+    /// it is not in there, the stream has ended or its queue is full.
+    pub(super) fn publish(&self, notification: &ServerNotification, change: Option<&Change>) -> bool {
+        if !subscription::covers(&self.filter, notification) {
+            let method = notification.method();
+            tracing::warn!(target: "ractor_mcp", stream = %self.pid, method, "not sent: the stream was not granted it");
+            return false;
+        }
+        match change {
+            Some(change) => self.note(change.clone()),
+            None => self.send(notification.clone()),
+        }
+    }
+
+    fn send(&self, mut notification: ServerNotification) -> bool {
+        if let Some(id) = &self.id {
+            notification.stamp_subscription(id);
+        }
+        let bytes = match NotificationMessage::new(&notification).to_bytes() {
+            Ok(bytes) => Bytes::from(bytes),
             Err(error) => {
                 tracing::error!(target: "ractor_mcp", %error, "a notification cannot be written as JSON");
-                false
+                return false;
             }
+        };
+        let taken = self.sink.offer_or_drop(Event::Message(bytes));
+        if !taken && !self.sink.is_closed() {
+            self.warn_once();
         }
+        taken
     }
 }
 
-/// Resolves when the authorization of a stream's caller ends, if it does.
-async fn expired(clock: Clock, expires_at: Option<SystemTime>) {
-    match expires_at {
-        Some(time) => clock.until(time).await,
-        None => std::future::pending().await,
+/// What a stream waits for. In a box, so that those that have nothing to wait for need no room for it: there are many.
+type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// The end of the authorization of a stream's caller.
+fn expired(context: &RequestContext) -> Waiting<'static> {
+    let clock = context.clock.clone();
+    match context.principal.expires_at() {
+        Some(time) => Box::pin(async move { clock.until(time).await }),
+        None => Box::pin(std::future::pending()),
     }
 }
 
-/// Watches over a stream: its limits of time, and the resources that wait for authorization.
-async fn attend(
-    stream: Arc<Subscriber>,
-    authorize: Option<Authorize>,
-    limits: StreamLimits,
-    expired: impl Future<Output = ()>,
-) {
-    let end = Instant::now() + limits.lifetime;
-    let mut expired = pin!(expired);
-    loop {
-        let idle_end = limits.idle.map(|idle| stream.sink.last_told() + idle);
-        tokio::select! {
-            biased;
-            () = sleep_until(end) => {
-                stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
-                return;
-            }
-            () = &mut expired => {
-                stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
-                return;
-            }
-            () = sleep_until(idle_end.unwrap_or(end)), if idle_end.is_some() => {
-                if stream.sink.last_told() + limits.idle.unwrap_or_default() <= Instant::now() {
-                    stream.pid.exit(ExitReason::ShutdownWith(Tag::IDLE));
-                    return;
-                }
-            }
-            uris = stream.waiting(), if authorize.is_some() => {
-                if let Some(authorize) = &authorize {
-                    stream.authorize(authorize, uris, limits.authorize_time).await;
-                }
-            }
-        }
+/// Watches over a stream: ends it at its limits of time, and tells it what was allowed meanwhile.
+async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, expired: Waiting<'static>) {
+    let telling: Waiting<'_> = match &stream.authorization {
+        Some(authorization) => Box::pin(stream.tell_allowed(authorization)),
+        None => Box::pin(std::future::pending()),
+    };
+    tokio::select! {
+        biased;
+        tag = stream.limit(limits) => stream.pid.exit(ExitReason::ShutdownWith(tag)),
+        () = expired => stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED)),
+        () = telling => {}
     }
 }
 
 impl Subscriber {
-    /// The resources that wait for authorization, as soon as there are any.
-    async fn waiting(&self) -> Vec<Arc<str>> {
-        let Some((waiting, wake)) = &self.unasked else {
-            return std::future::pending().await;
-        };
+    /// The limit of time that the stream reaches first, when it does.
+    async fn limit(&self, limits: StreamLimits) -> Tag {
+        let end = Instant::now() + limits.lifetime;
         loop {
-            let woken = wake.notified();
-            let uris = std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner));
-            if !uris.is_empty() {
-                return uris;
+            let idle_end = limits.idle.map(|idle| self.sink.last_told() + idle);
+            tokio::select! {
+                biased;
+                () = sleep_until(end) => return Tag::EXPIRED,
+                () = sleep_until(idle_end.unwrap_or(end)), if idle_end.is_some() => {
+                    if self.sink.last_told() + limits.idle.unwrap_or_default() <= Instant::now() {
+                        return Tag::IDLE;
+                    }
+                }
             }
-            woken.await;
         }
     }
 
-    /// Asks the application, and notes what it allows. Closed on failure: no answer allows nothing.
-    async fn authorize(&self, authorize: &Authorize, uris: Vec<Arc<str>>, limit: Duration) {
-        let asked = uris.iter().map(|uri| uri.to_string()).collect();
-        let asking = contained(async { authorize(asked).await });
-        match timeout(limit, asking).await {
-            Ok(Ok(allowed)) => {
-                for uri in uris.into_iter().filter(|uri| allowed.iter().any(|allowed| **allowed == **uri)) {
-                    self.sink.note(Change::Resource(uri));
-                }
-            }
-            Ok(Err(crash)) => {
-                tracing::error!(target: "ractor_mcp", %crash, "the authorization of resources panicked: none is told")
-            }
-            Err(_) => {
-                tracing::error!(target: "ractor_mcp", ?limit, "the authorization of resources took too long: none is told");
+    async fn tell_allowed(&self, authorization: &Authorization) {
+        loop {
+            for change in authorization.next().await {
+                self.sink.note(change);
             }
         }
     }
@@ -227,13 +250,13 @@ impl Subscriber {
 
 /// What the tree shows of a stream: its filter and what became of its notifications.
 pub(super) struct Shown {
-    filter: SubscriptionFilter,
+    filter: Arc<SubscriptionFilter>,
     sink: Arc<dyn Sink>,
 }
 
 impl Shown {
-    pub(super) fn new(filter: &SubscriptionFilter, sink: &Arc<dyn Sink>) -> Self {
-        Self { filter: filter.clone(), sink: Arc::clone(sink) }
+    pub(super) fn new(filter: &Arc<SubscriptionFilter>, sink: &Arc<dyn Sink>) -> Self {
+        Self { filter: Arc::clone(filter), sink: Arc::clone(sink) }
     }
 }
 
@@ -246,10 +269,14 @@ impl fmt::Display for Shown {
         ];
         let mut shown: Vec<String> =
             lists.iter().filter(|(granted, _)| *granted).map(|(_, name)| (*name).to_owned()).collect();
-        match self.filter.resource_subscriptions.as_slice() {
-            [] => {}
-            [one] => shown.push(one.clone()),
-            more => shown.push(format!("{} resources", more.len())),
+        for (named, kind) in
+            [(&self.filter.resource_subscriptions, "resources"), (&self.filter.task_ids, "tasks")]
+        {
+            match named.as_slice() {
+                [] => {}
+                [one] => shown.push(one.clone()),
+                more => shown.push(format!("{} {kind}", more.len())),
+            }
         }
         let told = self.sink.told();
         write!(

@@ -85,6 +85,13 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     fn new(status: StatusCode, code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::made(status, code, message.into())
+    }
+
+    /// Out of the way of the requests that pass.
+    #[cold]
+    #[inline(never)]
+    fn made(status: StatusCode, code: i64, message: Cow<'static, str>) -> Self {
         Self {
             status,
             id: None,
@@ -242,6 +249,14 @@ impl Refusal {
     pub(crate) fn needs_a_stream() -> Self {
         let message = "subscriptions/listen is answered by a stream; Accept excludes text/event-stream";
         Self::new(StatusCode::NOT_ACCEPTABLE, code::INVALID_REQUEST, message)
+    }
+
+    /// The request is about an extension that its client did not declare (META-09, TASK-28).
+    pub(crate) fn missing_extension(id: &str) -> Self {
+        let message = "the request needs an extension that the client does not declare";
+        let mut refusal = Self::new(StatusCode::BAD_REQUEST, code::MISSING_CLIENT_CAPABILITY, message);
+        refusal.error.data = Some(json!({ "requiredCapabilities": { "extensions": { id: {} } } }));
+        refusal
     }
 
     /// The server has as many streams as it may.

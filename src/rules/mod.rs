@@ -26,7 +26,7 @@
 //! | TOOL-09: tool names | `tool_name.rs` |
 //! | PROG-04: progress | `progress.rs` |
 //! | PROG-08, LOG-07: how often something is reported | `rate.rs` |
-//! | SUB-02, SUB-06, SUB-12: what a stream is told | `subscription.rs` |
+//! | SUB-02, SUB-06, SUB-12, TASK-28: what a stream is told | `subscription.rs` |
 //! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
 
@@ -36,7 +36,7 @@ mod content_coding;
 mod content_type;
 pub(crate) mod cors;
 pub(crate) mod errors;
-mod header_value;
+pub(crate) mod header_value;
 pub(crate) mod host;
 pub(crate) mod input_request;
 mod json;

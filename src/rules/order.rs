@@ -14,8 +14,9 @@
 //! | 11 | the method and its capability | `methods.rs` |
 //! | 13 | `Mcp-Name` | `mcp_name.rs` |
 //! | 14 | the parameters | `request_meta.rs`, `params.rs` |
+//! | 12 | the extension that the parameters need | `subscription.rs` |
 //!
-//! Step 2, the access token, is the application's; steps 12 and 15 need the handler.
+//! Step 2, the access token, is the application's; step 15 needs the handler, and so does step 12 beyond the above.
 
 use http::HeaderMap;
 use http::request::Parts;
@@ -28,7 +29,7 @@ use super::message::{self, Incoming};
 use super::origin::{self, OriginPolicy};
 use super::{
     content_coding, content_type, mcp_method, mcp_name, methods, params, protocol_version, request_meta,
-    trace_context,
+    subscription, trace_context,
 };
 use crate::wire::{MirroredParams, Notification, Request, RequestId, RequestMeta, ServerCapabilities};
 
@@ -153,6 +154,9 @@ fn request(
     };
     let meta = request_meta::read(meta, limits.token)?;
     let request = params::read(known, params, limits.token)?;
+    if let Request::Listen(listen) = &request {
+        subscription::check_tasks(&listen.notifications, capabilities, &meta.client_capabilities)?;
+    }
     Ok((request, meta))
 }
 

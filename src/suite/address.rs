@@ -1,4 +1,4 @@
-//! Where to send messages to a running call of a tool.
+//! Where to send messages to a running call of a tool, or to a stream.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use ractor_otp::{Address, Pid, SendError, TrySendError};
 
 use super::SuiteMessage;
 
-/// The address of a call that streams: what application code keeps to message it. Cheap to clone.
+/// The address of a call that streams, or of a subscription: what application code keeps to message it. Cheap to clone.
 pub struct ToolAddress<M> {
     process: Address<SuiteMessage>,
     messages: PhantomData<fn(M)>,
@@ -47,7 +47,7 @@ impl<M: Send + 'static> ToolAddress<M> {
         self.process.is_closed()
     }
 
-    /// The actor of the call.
+    /// The actor of the call or stream.
     pub fn pid(&self) -> Pid {
         self.process.pid()
     }

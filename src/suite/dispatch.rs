@@ -9,19 +9,27 @@ use crate::wire::{CallToolRequest, Implementation, Request, ServerCapabilities};
 
 use super::entry::Entry;
 use super::running::Running;
+use super::subscriptions::Streaming;
 use super::{Rounds, Suite, ToolError};
 
-/// What a running request of a suite remembers: the call of a tool, if it is one.
+/// What a running request of a suite remembers: the call of a tool, or the stream of a subscription handler, if it is one.
 #[derive(Default)]
-pub struct SuiteState(Option<Box<dyn Running>>);
+pub struct SuiteState {
+    call: Option<Box<dyn Running>>,
+    pub(super) stream: Option<Box<dyn Streaming>>,
+}
 
 impl fmt::Debug for SuiteState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "SuiteState(call)" } else { "SuiteState" })
+        f.write_str(match self {
+            Self { call: Some(_), .. } => "SuiteState(call)",
+            Self { stream: Some(_), .. } => "SuiteState(stream)",
+            Self { .. } => "SuiteState",
+        })
     }
 }
 
-/// What a running request of a suite is sent: a message for its tool, by way of a
+/// What a running request of a suite is sent: a message for its tool or its subscription handler, by way of a
 /// [`ToolAddress`](super::ToolAddress), or the news that a task of it has ended.
 pub struct SuiteMessage(Option<Box<dyn Any + Send>>);
 
@@ -63,7 +71,7 @@ impl Suite {
         let tool = self.usable_tool(&request.name, channel).await.map_err(ToolError::into_protocol)?;
         tool.check_headers(&request, channel)?;
         let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
-        let running = state.0.insert(tool.start(channel, rounds)?);
+        let running = state.call.insert(tool.start(channel, rounds)?);
         running.call(request.arguments).await
     }
 
@@ -82,7 +90,7 @@ impl Suite {
         Ok(tool)
     }
 
-    /// Everything but calls of tools: lists, and what functions and repositories of the author's answer.
+    /// Everything but calls of tools and streams: lists, and what functions and repositories of the author's answer.
     async fn handle_offer(
         &self,
         request: Request,
@@ -98,7 +106,6 @@ impl Suite {
             Request::ListPrompts(request) => self.list_prompts(request.cursor.as_deref(), channel).await,
             Request::GetPrompt(request) => self.get_prompt(request, channel).await,
             Request::Complete(request) => self.complete(request, channel).await,
-            Request::Listen(request) => self.listen(request, channel).await,
             other => Err(RpcError::method_not_found(other.method()).into()),
         }
     }
@@ -122,6 +129,9 @@ impl Handler for Suite {
         match request {
             Request::Discover => Ok(self.discover(channel).into()),
             Request::CallTool(request) => self.call_tool(request, channel, state).await,
+            Request::Listen(request) => {
+                self.listen(request, channel, state).await.map_err(ToolError::into_protocol)
+            }
             other => self.handle_offer(other, channel).await.map_err(ToolError::into_protocol),
         }
     }
@@ -132,15 +142,19 @@ impl Handler for Suite {
         _: &Channel<SuiteMessage>,
         state: &mut SuiteState,
     ) -> Result<Reply, RpcError> {
-        match (message.0, &mut state.0) {
-            (Some(message), Some(running)) => running.handle_message(message).await,
+        match (message.0, state) {
+            (Some(message), SuiteState { call: Some(running), .. }) => running.handle_message(message).await,
+            (Some(message), SuiteState { stream: Some(stream), .. }) => stream.handle_message(message).await,
             _ => Ok(Reply::Stream),
         }
     }
 
     async fn handle_close(&self, _: &Channel<SuiteMessage>, state: &mut SuiteState) {
-        if let Some(running) = &mut state.0 {
+        if let Some(running) = &mut state.call {
             running.handle_close().await;
+        }
+        if let Some(stream) = &mut state.stream {
+            stream.handle_close().await;
         }
     }
 
@@ -161,7 +175,8 @@ impl Handler for Suite {
                 tracing::warn!(target: "ractor_mcp", "{warning}");
             }
         }
-        Misconfigured::unless_empty(self.faults.clone())?;
+        let faults = self.faults.iter().cloned().chain(self.subscriptions.fault());
+        Misconfigured::unless_empty(faults.collect())?;
         self.providers.current.settle(|| self.offered());
         Ok(())
     }

@@ -19,7 +19,7 @@
 //! | `access.rs`, `view.rs` | scopes and visibility; what one caller sees in one request |
 //! | `extension.rs` | [`Extension`], what is offered to some callers only |
 //! | `identity.rs` | who the server says it is |
-//! | `subscriptions.rs`, `watched.rs` | what streams may be told; of which resources |
+//! | `subscriptions/`, `watched.rs` | what streams may be told, [`SubscriptionHandler`]; of which resources |
 //! | `checks.rs`, `faults.rs` | values against schemas; what is wrong with them, in words |
 //! | `resource/`, `prompt/` | resources and prompts: functions, repositories, templates, arguments |
 //! | `offers.rs` | what is answered about them |
@@ -102,10 +102,16 @@ pub use prompt::{
     IntoPrompt, PromptArguments, PromptOutput, PromptRepo, PromptSpec, Proposed, prompt, prompt_arguments,
 };
 pub use question::{Question, Questions, Roots, WebPage, web_page};
+#[cfg(feature = "fuzzing")]
+pub(crate) use resource::template_values;
 pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, resource};
 pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
 pub use spec::{ToolSpec, tool};
+pub use subscriptions::{
+    Accept, Subscription, SubscriptionAddress, SubscriptionCapabilities, SubscriptionHandler,
+    SubscriptionReply,
+};
 pub use tool::{Tool, ToolReply};
 
 /// How many items a page of a list holds unless the suite says otherwise.

@@ -14,7 +14,7 @@ use super::catalog::Kind;
 use super::view::Providers;
 use super::{Call, ToolError};
 
-/// How long the application may take to authorize a new stream; then it is granted no resource.
+/// How long the application may take to authorize; then nothing is allowed.
 const AUTHORIZE_TIME: Duration = Duration::from_secs(5);
 
 type Authorizing = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
@@ -73,13 +73,18 @@ impl Watched {
     }
 }
 
-async fn authorized(authorize: &Authorize, mut uris: Vec<String>, principal: &Principal) -> Vec<String> {
+/// What the application allows of what is asked, in the same order: nothing on failure.
+pub(super) async fn authorized(
+    authorize: &Authorize,
+    mut uris: Vec<String>,
+    principal: &Principal,
+) -> Vec<String> {
     let asked = uris.clone();
     let asking = contained(async { authorize(asked, principal.clone()).await });
     match timeout(AUTHORIZE_TIME, asking).await {
         Ok(Ok(allowed)) => uris.retain(|uri| allowed.contains(uri)),
         failed => {
-            tracing::error!(target: "ractor_mcp", ?failed, "the authorization of a stream failed: it is granted no resource");
+            tracing::error!(target: "ractor_mcp", ?failed, "the authorization of a stream failed: it is granted none of what was asked");
             uris.clear();
         }
     }

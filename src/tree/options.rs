@@ -57,6 +57,7 @@ impl Default for Options {
                 lifetime: Duration::from_secs(60 * 60),
                 idle: None,
                 authorize_time: Duration::from_secs(5),
+                queue: 1000,
             },
             faults: Vec::new(),
         }
@@ -267,10 +268,12 @@ impl Options {
         self.at_least("max_filter", named, 1)
     }
 
-    /// How many notifications that do not coalesce may wait on one stream, 1,000 by default; then it misses them.
+    /// How many notifications that do not coalesce may wait on one stream, 1,000 by default; then it misses them. As many
+    /// changes of parts of the resources that it named may wait beside them, and all changes that it named itself.
     #[must_use]
     pub fn stream_queue(mut self, messages: usize) -> Self {
         self.limits.stream_outbox.messages = messages;
+        self.stream_limits.queue = messages;
         self.at_least("stream_queue", messages, 1)
     }
 

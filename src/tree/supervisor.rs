@@ -15,7 +15,7 @@ use ractor_otp::{
 };
 use tokio::net::{TcpListener, lookup_host};
 
-use crate::handler::Handler;
+use crate::handler::{Change, Handler};
 use crate::http::Endpoint;
 use crate::request::{Budget, Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
@@ -95,7 +95,7 @@ impl McpSupervisor {
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
         options.check()?;
-        let streams = Streams::new(options.stream_caps, options.stream_limits, options.gate.clock.clone());
+        let streams = Streams::new(options.stream_caps, options.stream_limits);
         let handler = erase(handler, streams.clone(), options.disconnect.clone(), options.pace)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
@@ -229,17 +229,17 @@ impl McpSupervisor {
     /// Tells every stream that asked for it that the list of tools changed. Returns how many streams took it. Like all
     /// publishing it writes into the streams' queues and never waits for a client; on several nodes, call it on each.
     pub fn notify_tools_changed(&self) -> usize {
-        self.0.streams.registry.notify(&Topic::Tools)
+        self.0.streams.registry.notify(&Topic::Tools, &Change::Tools)
     }
 
     /// Tells every stream that asked for it that the list of prompts changed. Returns how many streams took it.
     pub fn notify_prompts_changed(&self) -> usize {
-        self.0.streams.registry.notify(&Topic::Prompts)
+        self.0.streams.registry.notify(&Topic::Prompts, &Change::Prompts)
     }
 
     /// Tells every stream that asked for it that the list of resources changed. Returns how many streams took it.
     pub fn notify_resources_changed(&self) -> usize {
-        self.0.streams.registry.notify(&Topic::Resources)
+        self.0.streams.registry.notify(&Topic::Resources, &Change::Resources)
     }
 
     /// Tells every stream that named this URI exactly that the resource changed. Returns how many streams took it.
@@ -253,8 +253,19 @@ impl McpSupervisor {
         self.0.streams.registry.notify_resources(uris.into_iter().map(|uri| Arc::from(uri.as_ref())))
     }
 
-    /// Sends any notification to the streams of a topic; it does not coalesce, and a stream whose queue is full misses
-    /// it. Returns how many streams took it.
+    /// Sends any notification to the streams of a topic, within what each was granted. Returns how many streams took it.
+    ///
+    /// One that tells a change of a resource or the state of a task is authorized first where the application
+    /// [asks for that](crate::Grant::authorized_by), and the newest of those that wait is told. What is no change does not
+    /// coalesce: a stream whose queue is full misses it.
+    ///
+    /// ```
+    /// # use ractor_mcp::{McpSupervisor, Principal, Topic, wire::ServerNotification};
+    /// fn tell(mcp: &McpSupervisor, owner: &Principal, id: &str) -> usize {
+    ///     let task = serde_json::json!({"status": "working"}).as_object().cloned().unwrap_or_default();
+    ///     mcp.publish(&Topic::task(owner, id), &ServerNotification::task_status(id, task))
+    /// }
+    /// ```
     pub fn publish(&self, topic: &Topic, notification: &ServerNotification) -> usize {
         self.0.streams.registry.publish(topic, notification)
     }

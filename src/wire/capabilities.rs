@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::keys;
+
 /// What a server offers (DISC-04, DISC-05).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,9 +133,15 @@ impl ServerCapabilities {
         self
     }
 
+    /// Whether the tasks extension is offered (TASK-01).
+    pub fn has_tasks(&self) -> bool {
+        self.extensions.contains_key(keys::TASKS)
+    }
+
     /// Whether any change can be subscribed to, which is what `subscriptions/listen` needs.
     pub fn can_notify(&self) -> bool {
-        self.tools.is_some_and(|tools| tools.list_changed)
+        self.has_tasks()
+            || self.tools.is_some_and(|tools| tools.list_changed)
             || self.prompts.is_some_and(|prompts| prompts.list_changed)
             || self.resources.is_some_and(|resources| resources.list_changed || resources.subscribe)
     }

@@ -1,4 +1,4 @@
-//! The `_meta` keys that the specification reserves.
+//! The `_meta` keys that the specification reserves, and the identifiers of its extensions.
 
 /// The protocol revision of a request (META-05).
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -20,3 +20,5 @@ pub const TRACEPARENT: &str = "traceparent";
 pub const TRACESTATE: &str = "tracestate";
 /// W3C baggage (META-15).
 pub const BAGGAGE: &str = "baggage";
+/// The tasks extension, among the capabilities (TASK-01).
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";

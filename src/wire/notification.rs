@@ -60,6 +60,11 @@ enum Kind {
     Acknowledged {
         notifications: SubscriptionFilter,
     },
+    TaskStatus {
+        task_id: String,
+        #[serde(flatten)]
+        task: Map<String, Value>,
+    },
     Custom {
         #[serde(skip)]
         method: String,
@@ -114,6 +119,14 @@ impl ServerNotification {
         Self::of(Kind::ResourceUpdated { uri: uri.into() })
     }
 
+    /// The newest state of a task, with the members that `tasks/get` would answer now (TASK-29). An id and a `_meta` among
+    /// them are left out.
+    pub fn task_status(task_id: impl Into<String>, mut task: Map<String, Value>) -> Self {
+        task.shift_remove("taskId");
+        task.shift_remove("_meta");
+        Self::of(Kind::TaskStatus { task_id: task_id.into(), task })
+    }
+
     /// A notification outside the specification. A `_meta` among the parameters is left out.
     pub fn custom(method: impl Into<String>, mut params: Map<String, Value>) -> Self {
         params.shift_remove("_meta");
@@ -131,6 +144,7 @@ impl ServerNotification {
             Kind::ResourcesListChanged {} => "notifications/resources/list_changed",
             Kind::ResourceUpdated { .. } => "notifications/resources/updated",
             Kind::Acknowledged { .. } => "notifications/subscriptions/acknowledged",
+            Kind::TaskStatus { .. } => "notifications/tasks",
             Kind::Custom { method, .. } => method,
         }
     }
@@ -139,13 +153,27 @@ impl ServerNotification {
     pub(crate) fn updated_resource(&self) -> Option<&str> {
         match &self.kind {
             Kind::ResourceUpdated { uri } => Some(uri),
+            Kind::Custom { method, params } if method == "notifications/resources/updated" => {
+                params.get("uri")?.as_str()
+            }
             _ => None,
         }
     }
 
-    /// Whether its `_meta` says nothing.
+    /// The task that changed, of `notifications/tasks`.
+    pub(crate) fn changed_task(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::TaskStatus { task_id, .. } => Some(task_id),
+            Kind::Custom { method, params } if method == "notifications/tasks" => {
+                params.get("taskId")?.as_str()
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it says no more than its kind does: no `_meta`, and no members of the application's own.
     pub(crate) fn is_plain(&self) -> bool {
-        self.meta.is_empty()
+        self.meta.is_empty() && !matches!(self.kind, Kind::Custom { .. } | Kind::TaskStatus { .. })
     }
 
     /// Sets an entry of its `_meta`.

@@ -60,6 +60,13 @@ impl SubscriptionFilter {
         self
     }
 
+    /// Adds the states of one task, of the tasks extension.
+    #[must_use]
+    pub fn task(mut self, id: impl Into<String>) -> Self {
+        self.task_ids.push(id.into());
+        self
+    }
+
     /// Whether it names nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

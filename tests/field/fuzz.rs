@@ -1,11 +1,9 @@
 //! Mutated input at a live server: never a panic, never a hang, always an HTTP answer or a close.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 use ractor_mcp::Options;
 use ractor_mcp::otp::ExitReason;
@@ -15,106 +13,8 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
+use crate::mutation::mutated;
 use crate::support::{Client, Post, Server, call, fixture};
-
-/// One change of some bytes. Places are shares of the length, so that they fit whatever was changed before.
-#[derive(Clone, Debug)]
-enum Mutation {
-    Replace(Index, u8),
-    Remove(Index, usize),
-    Insert(Index, Vec<u8>),
-    Repeat(Index, usize),
-    CutOff(Index),
-}
-
-/// What parsers trip over, for insertion.
-const TOKENS: &[&str] = &[
-    "\r\n",
-    "\r\n\r\n",
-    "\0",
-    "\u{feff}",
-    "{",
-    "}",
-    "[",
-    "]",
-    "\"",
-    "\\u0000",
-    "\\ud800",
-    "null",
-    "1e400",
-    "-",
-    ":",
-    ",",
-    "=?base64?",
-    "?=",
-    "Content-Length: 5\r\n",
-    "Transfer-Encoding: chunked\r\n",
-    "Host: localhost\r\n",
-    "Connection: close\r\n",
-    "\"id\":null,",
-    "\"_meta\":{}",
-    "HTTP/1.1",
-    "ffffffffffffffff\r\n",
-    "é",
-    "❄",
-];
-
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let token = proptest::sample::select(TOKENS).prop_map(|token| token.as_bytes().to_vec());
-    let noise = proptest::collection::vec(any::<u8>(), 1..8);
-    prop_oneof![
-        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Mutation::Replace(at, byte)),
-        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Mutation::Remove(at, length)),
-        (any::<Index>(), prop_oneof![3 => token, 1 => noise])
-            .prop_map(|(at, bytes)| Mutation::Insert(at, bytes)),
-        (any::<Index>(), 1..60_usize).prop_map(|(at, length)| Mutation::Repeat(at, length)),
-        any::<Index>().prop_map(Mutation::CutOff),
-    ]
-}
-
-impl Mutation {
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        let end = bytes.len();
-        let place = |at: &Index| at.index(end + 1);
-        let range = |at: &Index, length: usize| place(at)..(place(at) + length).min(end);
-        match self {
-            Self::Replace(at, byte) => {
-                let at = place(at);
-                if let Some(old) = bytes.get_mut(at) {
-                    *old = *byte;
-                }
-            }
-            Self::Remove(at, length) => drop(bytes.drain(range(at, *length))),
-            Self::Insert(at, new) => {
-                let at = place(at);
-                bytes.splice(at..at, new.iter().copied());
-            }
-            Self::Repeat(at, length) => {
-                let again = bytes[range(at, *length)].to_vec();
-                let at = place(at);
-                bytes.splice(at..at, again);
-            }
-            Self::CutOff(at) => bytes.truncate(place(at)),
-        }
-    }
-}
-
-/// A seed of a folder, with up to five mutations.
-fn mutated(folder: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
-    let seeds = proptest::sample::select(seeds(folder));
-    (seeds, proptest::collection::vec(mutation(), 0..5)).prop_map(|(mut bytes, mutations)| {
-        mutations.iter().for_each(|mutation| mutation.apply(&mut bytes));
-        bytes
-    })
-}
-
-fn seeds(folder: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz").join(folder);
-    let entries = std::fs::read_dir(folder).expect("the seeds are there");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
-    paths.sort();
-    paths.iter().map(|path| std::fs::read(path).expect("a seed")).collect()
-}
 
 /// A server with short limits, and every crash in it.
 struct Target {
@@ -187,7 +87,7 @@ async fn exchange(addr: std::net::SocketAddr, bytes: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn mutated_requests_are_answered_or_closed() {
-    let inputs = proptest::collection::vec(mutated("requests"), 16);
+    let inputs = proptest::collection::vec(mutated("http_intake"), 16);
     Target::start().check(25, inputs, |target, batch| {
         let addr = target.server.addr;
         target.runtime.block_on(async {
@@ -209,7 +109,7 @@ fn mutated_requests_are_answered_or_closed() {
 
 #[test]
 fn mutated_messages_are_always_answered() {
-    let inputs = proptest::collection::vec(mutated("messages"), 16);
+    let inputs = proptest::collection::vec(mutated("json_rpc_intake"), 16);
     Target::start().check(40, inputs, |target, batch| {
         target.runtime.block_on(async {
             let mut client: Client = target.server.client().await;

@@ -4,13 +4,19 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod callers;
 mod crashes;
 mod drain;
+mod extensions;
 mod fuzz;
+mod fuzz_targets;
 mod hosts;
 mod input;
 mod intake;
 mod leaving;
+mod mutation;
 mod pressure;
 mod progress;
+mod schemas;
 mod streams;
+mod subscriptions;

@@ -1,10 +1,11 @@
-//! Back-pressure, slow clients, load (D2, D7, D8, D9, D10).
+//! Back-pressure, slow clients, load (D2, D5, D7, D8, D9, D10).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
+use ractor_mcp::testing::TestServer;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -252,4 +253,38 @@ async fn d10_a_request_that_is_refused_by_its_head_starts_nothing() {
         "request tools/call echo #3",
         "the first actor that ended"
     );
+}
+
+/// What ends a call does not stand in the line of what the call sends, nor of what it is told.
+#[tokio::test(start_paused = true)]
+async fn d5_a_call_whose_queues_are_full_ends_at_once_when_its_client_leaves_or_the_server_does() {
+    let flood = |_: NoArguments, call: Call| async move {
+        for step in 0_u64.. {
+            call.progress(step, None, &*"x".repeat(10_000)).await?;
+        }
+        Ok::<_, ToolError>("never")
+    };
+    let options = Options::new().outbox(2, 1).mailbox(1);
+    let server = TestServer::start_with(Suite::new("flood", "1").tool("flood", flood), options).await;
+    let client = server.connect().await;
+    let stalled = async || {
+        let mut call = client.call_tool("flood", json!({})).progress_token(1).start().await;
+        call.next_event().await.expect("a first event");
+        call.stall();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        call
+    };
+    let call = stalled().await;
+    let began = tokio::time::Instant::now();
+    call.hang_up();
+    let reason = server.await_exit("request tools/call flood").await;
+    assert_eq!(reason, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+
+    let _call = stalled().await;
+    let mcp = server.mcp().clone();
+    let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_millis(500)).await });
+    assert_eq!(server.await_exit("request tools/call flood").await, ExitReason::Shutdown);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    let summary = stopping.await.expect("a summary");
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (1, 1, 0), "{summary}");
 }

@@ -21,6 +21,7 @@ mod rounds_state;
 mod runtime;
 mod scope;
 mod streaming;
+mod subscription_handler;
 mod subscriptions;
 mod ui;
 mod visibility;

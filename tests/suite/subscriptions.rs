@@ -1,17 +1,18 @@
 //! Streams of a suite: what is promised, what is granted, and who decides.
 
-use ractor_mcp::Options;
-use ractor_mcp::Principal;
-use ractor_mcp::prelude::*;
-use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 
+use ractor_mcp::prelude::*;
+use ractor_mcp::suite::{SuiteMessage, SuiteState};
+use ractor_mcp::wire::{Request, ServerCapabilities, ServerNotification};
+use ractor_mcp::{Options, Principal, Topic};
+use serde_json::{Map, Value, json};
+
+use crate::support::streams::{acknowledged, listen};
 use crate::support::{Client, Server, request};
 
 async fn open(server: &Server, filter: Value) -> (Client, Value) {
-    let mut client = server.client().await;
-    client.write(&request("subscriptions/listen", json!({ "notifications": filter }))).await;
-    assert_eq!(client.read_head().await.status, 200);
-    let acknowledgement = client.read_event().await.expect("an acknowledgement");
+    let (client, acknowledgement) = acknowledged(server.client().await, &listen(filter)).await;
     let granted = acknowledgement["params"]["notifications"].clone();
     (client, granted)
 }
@@ -55,8 +56,8 @@ async fn what_is_promised_is_granted_and_told() {
 
 #[tokio::test]
 async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again() {
-    let revoked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let seen = std::sync::Arc::clone(&revoked);
+    let revoked = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = Arc::clone(&revoked);
     let suite =
         suite().resource_updates().authorize_resource_subscriptions(move |uris, caller: Principal| {
             assert_eq!(caller.id(), Some("alice"));
@@ -76,4 +77,80 @@ async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again
     server.mcp.shutdown(std::time::Duration::ZERO).await;
     let next = client.read_event().await.expect("the teardown");
     assert_eq!(next["method"], "notifications/cancelled", "nothing was told after the revocation");
+}
+
+#[tokio::test]
+async fn an_authorization_that_panics_allows_nothing() {
+    let suite =
+        suite().list_changes().resource_updates().authorize_resource_subscriptions(|uris, _| async move {
+            assert!(uris.is_empty(), "a panic");
+            uris
+        });
+    let server = Server::start(suite).await;
+    let filter = json!({"toolsListChanged": true, "resourceSubscriptions": ["note:a"]});
+    let (_client, granted) = open(&server, filter).await;
+    assert_eq!(granted, json!({"toolsListChanged": true}));
+}
+
+/// The clock stands still and goes on by itself, so that five seconds take none.
+#[tokio::test(start_paused = true)]
+async fn an_authorization_that_does_not_answer_allows_nothing() {
+    let never = |_: Vec<String>, _: Principal| std::future::pending();
+    let suite = suite().resource_updates().authorize_resource_subscriptions(never);
+    let server = ractor_mcp::testing::TestServer::start(suite).await;
+    let filter = json!({"notifications": {"resourceSubscriptions": ["note:a"]}});
+    let mut stream = server.connect().await.request("subscriptions/listen", filter).start().await;
+    let acknowledgement = stream.next_event().await.expect("an acknowledgement");
+    assert_eq!(acknowledgement["params"]["notifications"], json!({}));
+}
+
+/// A handler that has tasks of its own and leaves the rest to a suite.
+struct WithTasks(Suite);
+
+impl Handler for WithTasks {
+    type State = SuiteState;
+    type Message = SuiteMessage;
+
+    async fn init(&self, channel: &Channel<SuiteMessage>) -> Result<SuiteState, RpcError> {
+        self.0.init(channel).await
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<SuiteMessage>,
+        state: &mut SuiteState,
+    ) -> Result<Reply, RpcError> {
+        self.0.handle_request(request, channel, state).await
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        self.0.capabilities().extension("io.modelcontextprotocol/tasks", json!({}))
+    }
+}
+
+#[tokio::test]
+async fn tasks_are_authorized_at_the_listen_and_before_each_batch() {
+    let revoked = Arc::new(Mutex::new(false));
+    let seen = Arc::clone(&revoked);
+    let suite = suite().authorize_task_subscriptions(move |ids, caller: Principal| {
+        assert!(caller.is_anonymous());
+        let revoked = *seen.lock().expect("no panic");
+        async move { ids.into_iter().filter(|id| id == "u" || (id == "t" && !revoked)).collect() }
+    });
+    let server = Server::start(WithTasks(suite)).await;
+    let declared = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let post = listen(json!({"taskIds": ["t", "foreign", "u"]})).capable_of(declared);
+    let (mut client, acknowledgement) = acknowledged(server.client().await, &post).await;
+    assert_eq!(acknowledgement["params"]["notifications"], json!({"taskIds": ["t", "u"]}));
+    let publish = |id: &str| {
+        let working = Map::from_iter([("status".to_owned(), json!("working"))]);
+        let topic = Topic::task(&Principal::anonymous(), id);
+        server.mcp.publish(&topic, &ServerNotification::task_status(id, working))
+    };
+    assert_eq!((publish("foreign"), publish("t")), (0, 1));
+    assert_eq!(client.read_event().await.expect("a state")["params"]["taskId"], "t");
+    *revoked.lock().expect("no panic") = true;
+    assert_eq!((publish("t"), publish("u")), (1, 1));
+    assert_eq!(client.read_event().await.expect("a state")["params"]["taskId"], "u");
 }

@@ -3,18 +3,20 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::Post;
+use super::{Post, Server};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-pub struct Client {
-    pub socket: TcpStream,
-    addr: SocketAddr,
+/// Over TCP, unless a test opens it over something else.
+pub struct Client<S = TcpStream> {
+    pub socket: S,
+    host: String,
     buffer: Vec<u8>,
     /// The response that is being read is chunked.
     chunked: bool,
@@ -79,7 +81,29 @@ impl Client {
     pub async fn connect(addr: SocketAddr) -> Self {
         let socket = TcpStream::connect(addr).await.expect("the server accepts");
         socket.set_nodelay(true).expect("nodelay");
-        Self { socket, addr, buffer: Vec::new(), chunked: false }
+        Self::over(socket, addr.to_string())
+    }
+
+    /// Closes with a reset instead of a FIN.
+    pub fn reset(self) {
+        #[allow(deprecated)]
+        self.socket.set_linger(Some(Duration::ZERO)).expect("linger");
+        drop(self.socket);
+    }
+}
+
+impl Client<DuplexStream> {
+    /// A connection in memory that holds so many bytes in each direction.
+    pub async fn pipe(server: &Server, bytes: usize) -> Self {
+        let (near, far) = tokio::io::duplex(bytes);
+        server.mcp.serve(TokioIo::new(far), None).await.expect("the server takes a connection");
+        Self::over(near, "localhost".to_owned())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
+    fn over(socket: S, host: String) -> Self {
+        Self { socket, host, buffer: Vec::new(), chunked: false }
     }
 
     pub async fn send(&mut self, post: &Post) -> Response {
@@ -88,7 +112,7 @@ impl Client {
     }
 
     pub async fn write(&mut self, post: &Post) {
-        self.write_bytes(&post.to_bytes(&self.addr.to_string())).await;
+        self.write_bytes(&post.to_bytes(&self.host)).await;
     }
 
     pub async fn write_bytes(&mut self, bytes: &[u8]) {
@@ -159,13 +183,6 @@ impl Client {
         // A reset is an end too.
         let _ = timeout(LIMIT, reading).await.expect("the server closes in time");
         rest
-    }
-
-    /// Closes with a reset instead of a FIN.
-    pub fn reset(self) {
-        #[allow(deprecated)]
-        self.socket.set_linger(Some(Duration::ZERO)).expect("linger");
-        drop(self.socket);
     }
 
     async fn fill(&mut self) {

@@ -8,6 +8,7 @@ pub mod logs;
 pub mod mirror;
 pub mod request;
 pub mod rounds;
+pub mod streams;
 
 use std::net::SocketAddr;
 use std::time::Duration;

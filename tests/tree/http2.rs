@@ -1,5 +1,6 @@
 //! HTTP/2 with prior knowledge: each stream is a request of its own, and ends alone.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +11,8 @@ use ractor_mcp::prelude::*;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use crate::support::{Post, Server, call, eventually, fixture};
+use crate::crowds::churn;
+use crate::support::{Post, Server, call, eventually, fixture, streams};
 
 struct Http2 {
     requests: SendRequest<Bytes>,
@@ -138,6 +140,32 @@ async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
     eventually("no request is left", || server.find("request ").is_none().then_some(())).await;
     let mut other = Http2::connect(&server).await;
     assert_eq!(other.send(&call("echo", json!({"text": "alive"}))).await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn o4_thousands_of_streams_that_are_reset_on_a_few_connections_leave_nothing() {
+    let fixture = Arc::new(streams::start(Options::new().max_streams(64, 4), streams::ALL).await);
+    churn(&fixture, 10_000, |fixture, count| {
+        Box::pin(async move {
+            let mut client = Http2::connect(&fixture.server).await;
+            let post = streams::listen(json!({"toolsListChanged": true}));
+            for _ in 0..count {
+                let mut body = loop {
+                    let response = client.start(&post).await.await.unwrap();
+                    match response.status().as_u16() {
+                        200 => break response.into_body(),
+                        // The places of streams that were reset may take a moment.
+                        503 => tokio::task::yield_now().await,
+                        other => panic!("status {other}"),
+                    }
+                };
+                body.data().await.expect("an acknowledgement").unwrap();
+                // A body that is dropped before its end resets its stream.
+                drop(body);
+            }
+        })
+    })
+    .await;
 }
 
 /// A whole answer that the client gives no room for is held by no actor: the connection is idle, and ends as such.

@@ -12,15 +12,20 @@ mod support;
 
 mod caller;
 mod crash;
+mod crowds;
 mod destructors;
 mod disconnect;
 mod embed;
 #[cfg(feature = "http2")]
 mod http2;
 mod kit;
+mod limits;
 mod linked;
 mod load;
 mod requests;
 mod restart;
 mod shutdown;
+mod stream_ends;
+mod stream_limits;
 mod streams;
+mod topics;

@@ -27,6 +27,16 @@ pub use output::ResourceOutput;
 pub(super) use repo::Repo;
 pub use repo::ResourceRepo;
 
+/// The variables of a URI under a template, with their values, for the fuzzer; `None` if it does not match.
+///
+/// # Errors
+///
+/// What is wrong with the template.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn template_values(template: &str, uri: &str) -> Result<Option<template::Values>, String> {
+    Ok(template::Template::parse(template)?.matches(uri))
+}
+
 /// What is registered, in the order of registration.
 #[derive(Clone, Default)]
 pub(super) struct Resources {

@@ -1,4 +1,4 @@
-"""Drives the examples `hello`, `jobs`, `everything` and `bench` with the official Python client, as an application would.
+"""Drives the examples with the official Python client, as an application would. Here: tools, and what clients leave behind.
 
     python drive.py [FOLDER]     the folder of the built examples; target/debug/examples if absent
 """
@@ -12,11 +12,13 @@ from pathlib import Path
 
 import anyio
 
-from harness import PROTOCOL, check, connect, equal, error_of, only_text, run, soon, text, true
+# Each registers its own checks.
+import callers, offers, rounds  # noqa: E401, F401
+from harness import CHECKS, INTERNAL_ERROR, INVALID_PARAMS, PROTOCOL
+from harness import check, connect, equal, error_of, only_text, run, soon, text, true
 
 MANY = 50  # calls at once
 LEAVERS = 20  # clients that leave at once
-INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 async def gather(*calls) -> list:
@@ -304,7 +306,7 @@ async def the_tools_that_benchmarks_call_answer(server):
 
 def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "target/debug/examples").resolve()
-    programs = {name: folder / name for name in ("hello", "jobs", "everything", "bench")}
+    programs = {example: folder / example for example, _, _ in CHECKS}
     if missing := [str(program) for program in programs.values() if not program.is_file()]:
         raise SystemExit(f"not built: {', '.join(missing)}; `cargo build --examples` builds them")
     # An exception, so that the server of the check in progress is ended on the way out.

@@ -1,4 +1,4 @@
-"""What the checks in `drive.py` share: an example as a child process, and the list of checks that runs against it.
+"""What the checks share: an example as a child process, and the list of checks that runs against it.
 
 Every check gets a server of its own, so none can lean on what another left behind, and the end of every server is
 checked too: exit code 0 soon after SIGTERM.
@@ -13,12 +13,14 @@ import traceback
 from pathlib import Path
 
 from mcp import Client, MCPError
+from mcp.client import Transport
 
 PROTOCOL = "2026-07-28"
 START = 20.0  # seconds until the first line; a loaded machine may take its time
 END = 5.0  # seconds from SIGTERM to the exit
 CHECK = 60.0  # seconds for one check
 SOON = 1.0  # seconds until what a client left behind has to be gone
+INVALID_PARAMS, INTERNAL_ERROR, MISSING_CAPABILITY = -32602, -32603, -32021
 
 
 class Failed(Exception):
@@ -72,14 +74,38 @@ class Example:
             self.process.kill()
             await self.process.wait()
 
+    async def line_with(self, part: str) -> str:
+        """The next line of its output with this part."""
+        while line := (await self.process.stdout.readline()).decode():
+            if part in line:
+                return line.strip()
+        raise Failed(f"the output ended before a line with {part!r}")
+
     def stderr(self) -> str:
         self.errors.seek(0)
         return self.errors.read().decode(errors="replace")
 
 
-def connect(server: Example) -> Client:
+class Program(Example):
+    """An example that is no server: it runs to its end by itself."""
+
+    async def __aenter__(self):
+        self.errors = tempfile.TemporaryFile()
+        self.process = await asyncio.create_subprocess_exec(
+            self.program, stdout=asyncio.subprocess.PIPE, stderr=self.errors
+        )
+        return self
+
+    async def lines(self) -> tuple[int, list[str]]:
+        """Waits for the end; the exit code, and what was printed."""
+        output, _ = await self.process.communicate()
+        return self.process.returncode, output.decode().splitlines()
+
+
+def connect(server: Example | Transport, **options) -> Client:
     """A new official client; entering it asks `server/discover`. Nothing is cached, so every look is a real one."""
-    return Client(server.url, cache=None, read_timeout_seconds=30)
+    target = server.url if isinstance(server, Example) else server
+    return Client(target, cache=None, read_timeout_seconds=30, **options)
 
 
 def text(result) -> str:
@@ -128,11 +154,11 @@ async def soon(what: str, look, expected):
 CHECKS = []
 
 
-def check(example: str):
+def check(example: str, serves: bool = True):
     """Registers `async def what_holds(server)` as a check of that example; its name is the check's title."""
 
     def register(function):
-        CHECKS.append((example, function))
+        CHECKS.append((example, Example if serves else Program, function))
         return function
 
     return register
@@ -150,9 +176,9 @@ def leaves(error: BaseException):
 async def run(programs: dict[str, Path]) -> int:
     """Runs all checks, prints a line for each and the count, and returns how many failed."""
     failed = 0
-    for example, function in CHECKS:
+    for example, kind, function in CHECKS:
         title = f"{example}: {function.__name__.replace('_', ' ')}"
-        server = Example(programs[example])
+        server = kind(programs[example])
         try:
             async with asyncio.timeout(CHECK), server:
                 await function(server)

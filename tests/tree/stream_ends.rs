@@ -1,0 +1,204 @@
+//! The ends of a stream: each has its reason, each releases everything, and the client reads the same bytes whatever it was.
+
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+use ractor_mcp::otp::{ExitReason, Pid, Tag};
+use ractor_mcp::{Options, Principal, Topic};
+use serde_json::json;
+
+use crate::support::logs::Logs;
+use crate::support::streams::{ALL, Fixture, Order, acknowledged, expect_teardown, listen, start};
+use crate::support::{call, eventually, next_request, shut_down};
+
+const SOON: Duration = Duration::from_millis(50);
+
+/// Opens a stream, ends it in some way, and checks all that an end from the server side has: the bytes, the reason, whether
+/// `handle_close` ran, and that nothing is left. One stream has place on the server.
+async fn ends<F: Future<Output = ()>>(
+    options: Options,
+    end: impl FnOnce(Pid, Rc<Fixture>) -> F,
+    reason: fn(&ExitReason) -> bool,
+    closes: bool,
+) {
+    let fixture = Rc::new(start(options.max_streams(1, 4), ALL).await);
+    let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
+    let stream = fixture.stream().await;
+    assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools).first(), Some(&stream));
+    end(stream.clone(), Rc::clone(&fixture)).await;
+    expect_teardown(&mut client).await;
+    let found = stream.join().await;
+    assert!(reason(&found), "{found}");
+    assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
+    let mut fixture = Rc::into_inner(fixture).expect("nobody else holds it");
+    assert_eq!(fixture.closes.try_recv().ok(), closes.then_some(found));
+    fixture.server.await_no_process("request ").await;
+    if fixture.server.mcp.pid().is_alive() {
+        // The place is free again, on the same connection.
+        acknowledged(client, &listen(json!({}))).await;
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_stops_names_the_reason() {
+    let stop = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Stop(ExitReason::Normal)).await };
+    ends(Options::new(), stop, |reason| *reason == ExitReason::Normal, false).await;
+}
+
+#[tokio::test]
+async fn an_error_of_the_handler_is_no_error_for_the_client() {
+    let fail = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Fail).await };
+    ends(Options::new(), fail, |reason| *reason == ExitReason::ShutdownWith(Tag::REPLY), false).await;
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_ends_its_stream_alone() {
+    let panic = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Panic).await };
+    ends(Options::new(), panic, |reason| matches!(reason, ExitReason::Crash(_)), false).await;
+}
+
+#[tokio::test]
+async fn a_handler_that_closes_its_channel_is_called_to_clean_up() {
+    let close = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Close).await };
+    ends(Options::new(), close, |reason| *reason == ExitReason::ShutdownWith(Tag::CLOSED), true).await;
+}
+
+#[tokio::test]
+async fn a_stream_killed_from_outside_is_torn_down_all_the_same() {
+    let kill = |stream: Pid, _| async move { stream.kill() };
+    ends(Options::new(), kill, |reason| *reason == ExitReason::Killed, false).await;
+}
+
+#[tokio::test]
+async fn a10_the_maximum_lifetime_ends_a_stream() {
+    let expired = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::EXPIRED);
+    ends(Options::new().stream_lifetime(SOON), |_, _| async {}, expired, true).await;
+}
+
+#[tokio::test]
+async fn f12_the_expiry_of_its_principal_ends_a_stream() {
+    let options = Options::new().connect(|_| async {
+        Ok(Principal::new("alice").expiring_at(SystemTime::now() + Duration::from_millis(150)))
+    });
+    let expired = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::EXPIRED);
+    ends(options, |_, _| async {}, expired, true).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_told_nothing_ends_idle_if_the_server_says_so() {
+    let idle = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::IDLE);
+    ends(Options::new().stream_idle(SOON), |_, _| async {}, idle, true).await;
+}
+
+#[tokio::test]
+async fn a_drain_ends_a_stream_at_once() {
+    let drain = |_, fixture: Rc<Fixture>| async move {
+        drop(shut_down(&fixture.server, Duration::from_secs(20)));
+    };
+    ends(Options::new(), drain, |reason| *reason == ExitReason::Shutdown, true).await;
+}
+
+#[tokio::test]
+async fn the_oldest_stream_of_a_principal_with_too_many_is_superseded() {
+    let options = Options::new().max_streams(100, 2).cap_anonymous_streams(true);
+    let mut fixture = start(options, ALL).await;
+    let filter = json!({"toolsListChanged": true});
+    let (mut first, _) = fixture.open(filter.clone()).await;
+    let oldest = fixture.stream().await;
+    let (_second, _) = fixture.open(filter.clone()).await;
+    let (_third, _) = fixture.open(filter).await;
+    expect_teardown(&mut first).await;
+    assert_eq!(oldest.join().await, ExitReason::ShutdownWith(Tag::SUPERSEDED));
+    assert_eq!(fixture.closes.recv().await, Some(ExitReason::ShutdownWith(Tag::SUPERSEDED)));
+    eventually("two are left", || (fixture.server.mcp.notify_tools_changed() == 2).then_some(())).await;
+}
+
+/// The client is the cancel: it reads nothing more, by any way of leaving.
+#[tokio::test]
+async fn canc_03_a_client_that_leaves_ends_its_stream() {
+    let mut fixture = start(Options::new(), ALL).await;
+    let gone = ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED);
+    for reset in [true, false] {
+        let (client, _) = fixture.open(json!({"toolsListChanged": true})).await;
+        let stream = fixture.stream().await;
+        if reset {
+            client.reset()
+        } else {
+            drop(client)
+        }
+        assert_eq!(stream.join().await, gone, "reset: {reset}");
+        assert_eq!(fixture.closes.recv().await, Some(gone.clone()));
+        assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
+    }
+}
+
+/// A connection that is lost on the server's side answers nobody, and takes its stream along.
+#[tokio::test]
+async fn a_connection_that_is_killed_leaves_no_stream_behind() {
+    let fixture = start(Options::new(), ALL).await;
+    let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
+    let stream = fixture.stream().await;
+    fixture.server.await_process("connection 1").await.kill();
+    assert_eq!(stream.join().await, ExitReason::Killed);
+    client.read_to_end().await;
+    assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_for_the_stall_time_loses_its_stream() {
+    let mut fixture = start(Options::new().write_stall(Duration::from_millis(100)), ALL).await;
+    let mut exits = fixture.server.mcp.exits();
+    let client = fixture.open_pipe(json!({"toolsListChanged": true}), 512).await;
+    let stalled = ExitReason::ShutdownWith(Tag::STALLED);
+    let end = loop {
+        fixture.server.mcp.notify_tools_changed();
+        tokio::select! {
+            end = next_request(&mut exits) => break end,
+            () = tokio::task::yield_now() => {}
+        }
+    };
+    assert_eq!((end.reason, fixture.closes.recv().await), (stalled.clone(), Some(stalled)));
+    assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
+    drop(client);
+}
+
+#[tokio::test]
+async fn c8_streams_end_at_once_while_a_call_goes_on() {
+    use crate::support::{Server, fixture::slow};
+    let suite = ractor_mcp::Suite::new("s", "1").list_changes().tool("slow", slow);
+    let server = Server::start(suite).await;
+    let mut calling = server.client().await;
+    calling.write(&call("slow", json!({"ms": 400}))).await;
+    let running = server.await_process("request tools/call slow").await;
+    let (mut client, _) =
+        acknowledged(server.client().await, &listen(json!({"toolsListChanged": true}))).await;
+    let stopping = shut_down(&server, Duration::from_secs(20));
+    assert_eq!(client.read_event().await.expect("a cancellation")["method"], "notifications/cancelled");
+    assert_eq!(client.read_event().await.expect("a result")["result"]["resultType"], "complete");
+    assert_eq!(client.read_event().await, None);
+    assert!(running.is_alive(), "the call goes on");
+    assert_eq!(calling.read_response().await.text(), "worked for 400 ms");
+    let summary = stopping.await.expect("no panic");
+    assert_eq!((summary.interrupted, summary.killed), (0, 0), "{summary}");
+}
+
+#[tokio::test]
+async fn the_trace_tells_what_became_of_the_notifications_of_a_stream() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let fixture = start(Options::new(), ALL).await;
+    let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
+    // The test has the only thread: nothing is written in between.
+    for _ in 0..3 {
+        fixture.server.mcp.notify_tools_changed();
+    }
+    client.read_event().await.expect("one of three");
+    fixture.order(Order::Stop(ExitReason::Normal)).await;
+    expect_teardown(&mut client).await;
+    fixture.server.await_no_process("request ").await;
+    let lines = logs.lines("DEBUG");
+    let told = lines.iter().find(|line| line.contains("the stream ended")).expect("a line");
+    // The acknowledgement counts.
+    for part in ["delivered=2", "coalesced=2", "dropped=0", "waiting=0", "request subscriptions/listen #1"] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}
