@@ -49,6 +49,15 @@ fn every_folder_has_a_floor() {
 }
 
 #[test]
+fn the_time_of_day_is_read_by_the_clock_alone() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&source, &mut files);
+    files.retain(|file| without_comments(&read(file)).contains("SystemTime::now"));
+    assert_eq!(files, [source.join("handler/clock.rs")], "others ask `Clock`, which a test can move");
+}
+
+#[test]
 fn upward_sideward_and_hidden_imports_are_found() {
     let found = |file: &str, code: &str| faults(file, code).len();
     assert_eq!(found("rules/a.rs", "use crate::wire::Tool;"), 0);

@@ -20,7 +20,9 @@ use crate::wire::{
     RequestId, RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
 };
 
-use super::{Answer, Change, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink};
+use super::{
+    Answer, Change, Clock, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink,
+};
 
 /// What became of something that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,6 +300,11 @@ impl<M: Send + 'static> Channel<M> {
     /// Who calls.
     pub fn principal(&self) -> &Principal {
         &self.exchange.context.principal
+    }
+
+    /// By which clock the server's callers and tokens expire; see [`Options::clock`](crate::Options::clock).
+    pub fn clock(&self) -> &Clock {
+        &self.exchange.context.clock
     }
 
     /// Typed values that layers in front of the server attached to the HTTP request.

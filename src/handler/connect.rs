@@ -64,12 +64,25 @@ pub enum Denied {
     NotFound(String),
     /// 503: the caller cannot be judged now, for example because the key server is down.
     Unavailable(String),
+    /// Any other status of an error, from 400 to 599, such as 400 for credentials that are malformed (AUTH-15) or 429. A
+    /// status that is none is a bug of the hook, answered with 500. The client reads the message.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// What the client reads.
+        message: String,
+    },
 }
 
 impl Denied {
     /// 401 without more to say: no token was sent.
     pub fn unauthorized() -> Self {
         Self::Unauthorized(Challenge::default())
+    }
+
+    /// Any other status of an error, such as 400 or 429; see [`Denied::Status`].
+    pub fn status(status: u16, message: impl Into<String>) -> Self {
+        Self::Status { status, message: message.into() }
     }
 
     /// 401 for a token that was sent and is not valid, with `error="invalid_token"`.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::wire::{MirroredParams, RequestId, RequestMeta};
 
-use super::Principal;
+use super::{Clock, Principal};
 
 /// The facts of one request or notification.
 pub(crate) struct RequestContext {
@@ -21,6 +21,7 @@ pub(crate) struct RequestContext {
     pub(crate) principal: Principal,
     pub(crate) extensions: http::Extensions,
     pub(crate) received: Instant,
+    pub(crate) clock: Clock,
 }
 
 impl RequestContext {

@@ -9,6 +9,7 @@
 //! | `connect.rs` | the hooks around a request, [`Denied`] |
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
+//! | `clock.rs` | [`Clock`], what time of day it is |
 //! | `contained.rs` | code of the application outside of callbacks: a panic costs nothing else |
 //! | `context.rs` | what is known of a request before user code runs |
 //! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
@@ -17,6 +18,7 @@
 
 mod change;
 mod channel;
+mod clock;
 mod connect;
 mod contained;
 mod context;
@@ -35,6 +37,7 @@ use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 pub(crate) use change::{Change, Noted};
 pub use channel::{Channel, Sent};
 pub(crate) use channel::{Exchange, Pace};
+pub use clock::{Clock, ManualClock};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
 pub(crate) use contained::contained;

@@ -35,13 +35,14 @@ impl Principal {
         })))
     }
 
-    /// Sets when the caller's authorization ends.
+    /// Sets when the caller's authorization ends, by the server's [clock](crate::Options::clock): from then on it is refused
+    /// with 401, and its streams end with `shutdown: expired` (AUTH-14). A call that runs goes on. Default: never.
     #[must_use]
     pub fn expiring_at(self, at: SystemTime) -> Self {
         self.map(|known| known.expires_at = Some(at))
     }
 
-    /// Sets the scopes that the caller has. Where one scope includes others, add those too (AUTH-18).
+    /// Sets the scopes that the caller has; none by default. Where one scope includes others, add those too (AUTH-18).
     #[must_use]
     pub fn with_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.map(|known| known.scopes = scopes.into_iter().map(Into::into).collect())

@@ -1,12 +1,12 @@
 //! Step 2 of a request: who calls. The application's `connect` hook runs here, before the body is read, caught and timed.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use http::HeaderValue;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use tokio::time::timeout;
 
-use crate::handler::{Challenge, Connect, ConnectRequest, Denied, Principal, contained};
+use crate::handler::{Challenge, Clock, Connect, ConnectRequest, Denied, Principal, contained};
 use crate::rules::challenge::Bearer;
 use crate::rules::errors::Refusal;
 
@@ -18,6 +18,8 @@ pub(crate) struct Gate {
     pub(crate) connect: Option<Connect>,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) time: Duration,
+    /// By which the callers' authorization ends.
+    pub(crate) clock: Clock,
 }
 
 impl Gate {
@@ -43,7 +45,7 @@ impl Gate {
         let request = ConnectRequest::new(head.headers.clone(), head.extensions.clone(), peer);
         let asking = contained(async { connect.call(request).await });
         let denied = match timeout(self.time, asking).await {
-            Ok(Ok(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= SystemTime::now()) => {
+            Ok(Ok(Ok(principal))) if principal.expires_at().is_some_and(|at| at <= self.clock.now()) => {
                 Denied::invalid_token("the token has expired")
             }
             Ok(Ok(Ok(principal))) => return Ok(principal),
@@ -74,6 +76,21 @@ impl Gate {
             Denied::Forbidden(message) => Refusal::forbidden(message),
             Denied::NotFound(message) => Refusal::not_found(message),
             Denied::Unavailable(message) => Refusal::unavailable(message),
+            Denied::Status { status, message } => self.refusal_with(status, message),
+        }
+    }
+
+    /// A refusal with a status of the hook's own; a 401 has a challenge whoever says it (RFC 9110, section 15.5.2).
+    fn refusal_with(&self, status: u16, message: String) -> Refusal {
+        match Refusal::denied(status, message) {
+            Some(refusal) if refusal.status == StatusCode::UNAUTHORIZED => {
+                refusal.with_challenge(self.challenge(&Challenge::default()))
+            }
+            Some(refusal) => refusal,
+            None => {
+                tracing::error!(target: "ractor_mcp", status, "the connect hook refuses with a status that is no error");
+                Refusal::hook_failed()
+            }
         }
     }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use http::request::Parts;
 use http::{Extensions, Method, Response, StatusCode};
@@ -201,6 +202,7 @@ impl Endpoint {
             principal: from.principal,
             extensions: from.extensions,
             received: Instant::now(),
+            clock: self.gate.clock.clone(),
         };
         let call = Call {
             message: Message::Request(Box::new(request.request)),
@@ -246,6 +248,7 @@ impl Endpoint {
             principal: from.principal,
             extensions: from.extensions,
             received: Instant::now(),
+            clock: self.gate.clock.clone(),
         };
         let call = Call {
             message: Message::Notification(notification),
@@ -301,22 +304,27 @@ impl Endpoint {
     }
 
     fn json(&self, answer: Answer) -> Response<ResponseBody> {
-        let challenge = (!answer.lacks.is_empty()).then(|| self.gate.insufficient_scope(&answer.lacks));
+        let challenge = self.challenge(&answer);
         let mut response = json(answer);
-        if let Some(challenge) = challenge {
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-        }
+        response.headers_mut().extend(challenge);
         response
     }
 
+    /// What a caller that lacks scopes is told, however its answer is written.
+    fn challenge(&self, answer: &Answer) -> Option<(HeaderName, HeaderValue)> {
+        let lacks = &answer.lacks;
+        (!lacks.is_empty()).then(|| (WWW_AUTHENTICATE, self.gate.insufficient_scope(lacks)))
+    }
+
     fn stream(&self, delivery: Delivery, first: Option<Outgoing>) -> Response<ResponseBody> {
-        let status = match &first {
-            Some(Outgoing::Answer(answer)) => answer.status,
-            _ => StatusCode::OK,
+        let (status, challenge) = match &first {
+            Some(Outgoing::Answer(answer)) => (answer.status, self.challenge(answer)),
+            _ => (StatusCode::OK, None),
         };
         let mut response = Response::new(ResponseBody::stream(delivery, first, self.limits.keep_alive));
         *response.status_mut() = status;
         let headers = response.headers_mut();
+        headers.extend(challenge);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         // Neither compressed nor held back on the way (SSE-05).
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
@@ -369,7 +377,7 @@ fn refuse(refusal: Refusal) -> Response<ResponseBody> {
         StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(ALLOW, HeaderValue::from_static("POST"));
         }
-        StatusCode::SERVICE_UNAVAILABLE => {
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         _ => {}

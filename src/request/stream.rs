@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use ractor_otp::{ExitReason, Pid, Tag};
@@ -96,7 +96,7 @@ impl Stream {
         let principal = &context.principal;
         let admitted = streams.admission.open(pid, principal);
         let entry = grant.registered.then(|| streams.registry.register(&subscriber, principal));
-        let attendant = attend(Arc::clone(&subscriber), streams.limits, principal.expires_at());
+        let attendant = attend(Arc::clone(&subscriber), streams.limits, expired(context));
         Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant), subscriber }
     }
 }
@@ -195,27 +195,36 @@ impl Subscriber {
     }
 }
 
+/// What a stream waits for. In a box, so that those that have nothing to wait for need no room for it: there are many.
+type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// The end of the authorization of a stream's caller.
+fn expired(context: &RequestContext) -> Waiting<'static> {
+    let clock = context.clock.clone();
+    match context.principal.expires_at() {
+        Some(time) => Box::pin(async move { clock.until(time).await }),
+        None => Box::pin(std::future::pending()),
+    }
+}
+
 /// Watches over a stream: ends it at its limits of time, and tells it what was allowed meanwhile.
-async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, expires_at: Option<SystemTime>) {
-    // Boxed only where it is needed: most streams ask nobody, and there are many.
-    let telling: Pin<Box<dyn Future<Output = ()> + Send + '_>> = match &stream.authorization {
+async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, expired: Waiting<'static>) {
+    let telling: Waiting<'_> = match &stream.authorization {
         Some(authorization) => Box::pin(stream.tell_allowed(authorization)),
         None => Box::pin(std::future::pending()),
     };
     tokio::select! {
         biased;
-        tag = stream.limit(limits, expires_at) => stream.pid.exit(ExitReason::ShutdownWith(tag)),
+        tag = stream.limit(limits) => stream.pid.exit(ExitReason::ShutdownWith(tag)),
+        () = expired => stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED)),
         () = telling => {}
     }
 }
 
 impl Subscriber {
     /// The limit of time that the stream reaches first, when it does.
-    async fn limit(&self, limits: StreamLimits, expires_at: Option<SystemTime>) -> Tag {
-        let lifetime = Instant::now() + limits.lifetime;
-        let expiry =
-            expires_at.map(|at| Instant::now() + at.duration_since(SystemTime::now()).unwrap_or_default());
-        let end = expiry.map_or(lifetime, |expiry| expiry.min(lifetime));
+    async fn limit(&self, limits: StreamLimits) -> Tag {
+        let end = Instant::now() + limits.lifetime;
         loop {
             let idle_end = limits.idle.map(|idle| self.sink.last_told() + idle);
             tokio::select! {

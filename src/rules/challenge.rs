@@ -37,6 +37,11 @@ impl Bearer<'_> {
     }
 }
 
+/// Whether a challenge can name a scope (RFC 6749, section 3.3).
+pub(crate) fn is_scope(scope: &str) -> bool {
+    !scope.is_empty() && scope.chars().all(|c| matches!(c, '!'..='~') && c != '"' && c != '\\')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

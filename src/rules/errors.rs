@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `Host`, `Origin` | `-32600` | 403 |
 //! | path, method, `Accept`, `Content-Type`, body size, body time | `-32600` | 404, 405, 406, 415, 413, 408 |
+//! | the `connect` hook | `-32600`; `-32603` from 500 on | 401, 403, 404, 503, or its own |
 //! | not JSON | `-32700` | 400 |
 //! | JSON, but not one request or notification | `-32600` | 400 |
 //! | required `_meta` missing | `-32602` | 400 |
@@ -156,6 +157,13 @@ impl Refusal {
     /// The `connect` hook hides the endpoint from the caller.
     pub(crate) fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::NOT_FOUND, code::INVALID_REQUEST, message)
+    }
+
+    /// The `connect` hook turns the caller away in a way of its own; `None` for a status that is no error.
+    pub(crate) fn denied(status: u16, message: impl Into<Cow<'static, str>>) -> Option<Self> {
+        let status = StatusCode::from_u16(status).ok()?;
+        let code = if status.is_server_error() { code::INTERNAL_ERROR } else { code::INVALID_REQUEST };
+        (status.is_client_error() || status.is_server_error()).then(|| Self::new(status, code, message))
     }
 
     /// The caller cannot be judged now.

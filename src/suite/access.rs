@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ractor_otp::Crash;
 
 use crate::handler::{Principal, RpcError};
+use crate::rules::challenge::is_scope;
 
 /// Something that a suite offers, as [`Suite::visible`](super::Suite::visible) is asked about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +76,7 @@ impl Access {
 
     /// What is wrong with the scopes: a challenge could not name them (RFC 6749, section 3.3).
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
-        let is_token = |scope: &str| {
-            !scope.is_empty() && scope.chars().all(|c| matches!(c, '!'..='~') && c != '"' && c != '\\')
-        };
-        self.scopes.iter().filter(move |scope| !is_token(scope)).map(|scope| {
+        self.scopes.iter().filter(|scope| !is_scope(scope)).map(|scope| {
             format!(
                 "its scope `{}` is not one word of visible ASCII; `notes:read` would do",
                 scope.escape_debug()

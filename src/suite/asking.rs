@@ -67,8 +67,8 @@ impl<M: Send + 'static> Call<M> {
     /// # Errors
     ///
     /// The question, as long as it has no answer: `?` carries it out, whatever the error type of the tool. `-32021` if
-    /// the client did not declare that it can answer, `-32602` for an answer that does not fit, `-32603` if the question
-    /// is a bug.
+    /// the client did not declare that it can answer, `-32602` for an answer that does not fit, or for answers that are
+    /// too long for the state in which they travel, `-32603` if the question is a bug.
     pub fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, RpcError> {
         self.rounds().ask(key, question)
     }
@@ -83,11 +83,13 @@ impl<M: Send + 'static> Call<M> {
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Name { name: String }
     ///
-    /// async fn introduce(call: Call) -> Result<String, ToolError> {
+    /// async fn introduce(_: NoArguments, call: Call) -> Result<String, ToolError> {
     ///     let (name, roots) = call.ask_all((("name", form::<Name>("Who are you?")), ("roots", Roots)))?;
     ///     let name = name.accepted().map_or("Somebody".to_owned(), |Name { name }| name);
     ///     Ok(format!("{name} has {} roots.", roots.len()))
     /// }
+    ///
+    /// let suite = Suite::new("example", "1.0.0").tool("introduce", introduce);
     /// ```
     ///
     /// # Errors

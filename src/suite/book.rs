@@ -55,6 +55,11 @@ impl Book {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
+    /// What the author has to remember, without the answers, which are the client's.
+    pub(super) fn own_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(&(&self.questions, &self.outcomes)).unwrap_or_default()
+    }
+
     /// Reads a book that was sealed. `None` if another release wrote it in another way.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ractor_otp::{Down, MonitorRef, Pid, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 
-use crate::handler::{Channel, Closed, Principal, Sent, contained};
+use crate::handler::{Channel, Clock, Closed, Principal, Sent, contained};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
 use super::{Rounds, SuiteMessage, ToolAddress};
@@ -64,9 +64,9 @@ impl<M: Send + 'static> Call<M> {
     }
 
     /// Reports progress, if the client asked for it: with a `progressToken` in the request's `_meta`, and an `Accept` that
-    /// takes `text/event-stream`. Otherwise nothing is sent, which is no error. It must grow with each call; `total` is in the same unit. A loop may report each of its steps:
-    /// beyond so many in a second they are dropped ([`Options::progress_rate`](crate::Options::progress_rate)), except the
-    /// one that reaches the total.
+    /// takes `text/event-stream`. Otherwise nothing is sent, which is no error. It must grow with each call; `total` is in
+    /// the same unit. A loop may report each of its steps: beyond so many in a second they are dropped
+    /// ([`Options::progress_rate`](crate::Options::progress_rate)), except the one that reaches the total.
     ///
     /// # Errors
     ///
@@ -176,6 +176,12 @@ impl<M: Send + 'static> Call<M> {
     /// The address of the client's end of the connection, if the transport has one.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.channel.peer()
+    }
+
+    /// By which clock the server's callers and tokens expire: what a tool that asks for the time of day should ask, so that
+    /// its tests can set it. See [`Options::clock`](crate::Options::clock).
+    pub fn clock(&self) -> &Clock {
+        self.channel.clock()
     }
 
     /// Typed values that layers in front of the server attached to the HTTP request.

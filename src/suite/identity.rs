@@ -24,7 +24,8 @@ impl Identity {
 }
 
 impl Suite {
-    /// Sets the whole identity: title, description, icons, website.
+    /// Sets the whole identity: title, description, icons, website. Default: the name and the version given to
+    /// [`new`](Suite::new).
     #[must_use]
     pub fn info(mut self, info: Implementation) -> Self {
         self.identity.info = info;
@@ -51,7 +52,7 @@ impl Suite {
         self
     }
 
-    /// Tells clients how to use the server; part of `server/discover`.
+    /// Tells clients how to use the server; part of `server/discover`. Default: nothing.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.identity.instructions = Some(text.into());

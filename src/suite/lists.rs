@@ -13,7 +13,7 @@ use super::page::{Cursors, Fixed, Lists, Repos};
 use super::{Call, PromptSpec, ResourceSpec, Suite, SuiteMessage, ToolError, cache, prompt, resource};
 
 impl Suite {
-    fn cursors(&self, call: &Call) -> Cursors<'_> {
+    fn cursors(&self, call: &Call) -> Cursors {
         Cursors::new(&self.keys, call, call.name(), self.page_size)
     }
 

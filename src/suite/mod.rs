@@ -26,6 +26,7 @@
 //! | `lists.rs`, `page.rs`, `cache.rs` | lists; their pages; how long they may be kept |
 //! | `completion.rs`, `text.rs` | what is completed; types out of texts |
 //! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
+//! | `tests.rs` | tests of registration as a whole |
 
 mod access;
 mod addition;
@@ -174,6 +175,9 @@ impl Suite {
     /// Sets how long a client has to answer a question, 20 minutes by default; then it starts its request again.
     #[must_use]
     pub fn question_time(mut self, time: Duration) -> Self {
+        if time.is_zero() {
+            self.faults.push("the question time is zero; at least a millisecond would do".to_owned());
+        }
         self.question_time = time;
         self
     }

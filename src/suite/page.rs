@@ -178,17 +178,17 @@ pub(super) struct Repos<'a, T> {
 }
 
 /// Seals and opens the cursors of one list for one caller.
-pub(super) struct Cursors<'a> {
-    keys: &'a KeyRing,
+pub(super) struct Cursors {
+    keys: KeyRing,
     binding: Binding,
     /// The most items that a page holds.
     size: usize,
 }
 
-impl<'a> Cursors<'a> {
-    pub(super) fn new(keys: &'a KeyRing, call: &Call, method: &str, size: usize) -> Self {
+impl Cursors {
+    pub(super) fn new(keys: &KeyRing, call: &Call, method: &str, size: usize) -> Self {
         let binding = Binding::new("cursor", call.principal(), method);
-        Self { keys, binding, size }
+        Self { keys: keys.with_clock(call.clock()), binding, size }
     }
 
     fn open(&self, cursor: Option<&str>) -> Result<Position, InvalidToken> {

@@ -18,7 +18,7 @@ use crate::wire::{
 };
 
 use super::book::{self, Book};
-use super::{Binding, Elicited, InvalidToken, KeyRing, Question, Questions, form};
+use super::{Binding, Elicited, InvalidToken, KeyRing, Question, Questions, SealError, form};
 
 /// The rounds of one request: asks the client, and knows its answers.
 ///
@@ -28,8 +28,9 @@ use super::{Binding, Elicited, InvalidToken, KeyRing, Question, Questions, form}
 /// round. What must not, such as a payment, goes through [`once`](Rounds::once).
 ///
 /// The answers and the outcomes of earlier rounds travel in a sealed `requestState`, bound to the caller, the method,
-/// the tool, prompt or resource, and its arguments. It expires after 20 minutes. A state that does not fit is refused
-/// with `-32602`, whatever is wrong with it (MRTR-10, MRTR-12). Answers may also come without a state, in a first request
+/// the tool, prompt or resource, and its arguments. It expires after 20 minutes, by the [clock](crate::Options::clock) of
+/// the server, and has at most 16 KiB: longer answers, if more is asked behind them, are refused with `-32602`. So is a
+/// state that does not fit, whatever is wrong with it (MRTR-10, MRTR-12). Answers may also come without a state, in a first request
 /// (MRTR-16): they are the client's word, as its arguments are.
 ///
 /// Keys are chosen by the author and stand for one question: the same key with another question, in the same or in a
@@ -206,7 +207,7 @@ impl Rounds {
         is_retry: bool,
     ) -> Self {
         Self(Arc::new(Inner {
-            keys: keys.clone(),
+            keys: keys.with_clock(&context.clock),
             lifetime: KeyRing::LIFETIME,
             binding,
             context: Arc::clone(context),
@@ -223,7 +224,8 @@ impl Rounds {
         let binding = (can_be_asked || sent.state.is_some()).then(|| sent.binding(context));
         let book = match (sent.state, &binding) {
             (Some(state), Some(binding)) => {
-                Book::from_bytes(&keys.open(binding, state)?).ok_or(InvalidToken)?
+                Book::from_bytes(&keys.with_clock(&context.clock).open(binding, state)?)
+                    .ok_or(InvalidToken)?
             }
             _ => Book::default(),
         };
@@ -371,11 +373,22 @@ impl Rounds {
         let Inner { keys, binding: Some(binding), lifetime, .. } = &*self.0 else {
             return self.bug("a request asks that may not (MRTR-03)".to_owned());
         };
-        let book = self.book().to_bytes();
+        let (book, own) = {
+            let book = self.book();
+            (book.to_bytes(), book.own_bytes())
+        };
         match keys.seal(binding, &book, *lifetime) {
             Ok(state) => {
                 result.request_state = Some(state);
                 self.stop(Stuck::Asks(result))
+            }
+            // Too much is the author's affair only where it is the author's.
+            Err(SealError::TooLong) if keys.seal(binding, &own, *lifetime).is_ok() => {
+                self.stop(Stuck::Misfit(format!(
+                    "params.inputResponses: the answers so far are longer than the {} bytes that a requestState may \
+                     have; shorter ones would do",
+                    KeyRing::LONGEST_TOKEN
+                )))
             }
             Err(fault) => self.bug(format!("the answers and outcomes so far cannot be sealed: {fault}")),
         }

@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use sha2::{Digest, Sha256};
 
-use crate::handler::{Misconfigured, Principal, RpcError};
+use crate::handler::{Clock, Misconfigured, Principal, RpcError};
 
 const VERSION: u8 = 1;
 
@@ -83,8 +83,13 @@ impl Binding {
 ///
 /// To rotate on several nodes, add the new key behind the old one on every node, then put it first on every node, and
 /// drop the old one when its last token has expired. No token is refused meanwhile.
+///
+/// Tokens expire by the system's clock, unless the ring is read by [another](KeyRing::with_clock).
 #[derive(Clone)]
-pub struct KeyRing(Arc<RwLock<Arc<[Key]>>>);
+pub struct KeyRing {
+    keys: Arc<RwLock<Arc<[Key]>>>,
+    clock: Clock,
+}
 
 #[derive(Clone)]
 struct Key {
@@ -108,7 +113,7 @@ impl KeyRing {
     ///
     /// Without a key, and for each key of fewer than 32 bytes.
     pub fn new<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> Result<Self, Misconfigured> {
-        Ok(Self(Arc::new(RwLock::new(checked(keys)?))))
+        Ok(Self::of(checked(keys)?))
     }
 
     /// A ring of one random key, which dies with the process. Should the system have no randomness to give, the ring
@@ -116,7 +121,19 @@ impl KeyRing {
     pub fn random() -> Self {
         let mut key = [0; Self::SHORTEST_KEY];
         let keys = getrandom::fill(&mut key).map(|()| Key::of(&key));
-        Self(Arc::new(RwLock::new(keys.into_iter().collect())))
+        Self::of(keys.into_iter().collect())
+    }
+
+    fn of(keys: Arc<[Key]>) -> Self {
+        Self { keys: Arc::new(RwLock::new(keys)), clock: Clock::system() }
+    }
+
+    /// The same ring, whose tokens expire by this clock. A [`Suite`](super::Suite) and [`Rounds`](super::Rounds) take that
+    /// of the server ([`Options::clock`](crate::Options::clock)) by themselves; a handler that seals tokens of its own
+    /// takes it from its [channel](crate::Channel::clock).
+    #[must_use]
+    pub fn with_clock(&self, clock: &Clock) -> Self {
+        Self { keys: Arc::clone(&self.keys), clock: clock.clone() }
     }
 
     /// Takes these keys, the newest first, in place of those that there are. What a key that is gone has sealed opens
@@ -127,7 +144,7 @@ impl KeyRing {
     /// As for [`new`](KeyRing::new); the ring then stays as it was.
     pub fn replace<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) -> Result<(), Misconfigured> {
         let keys = checked(keys)?;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
         Ok(())
     }
 
@@ -137,7 +154,7 @@ impl KeyRing {
     ///
     /// When the token would be longer than [`LONGEST_TOKEN`](KeyRing::LONGEST_TOKEN), or the system has no randomness.
     pub fn seal(&self, binding: &Binding, payload: &[u8], lifetime: Duration) -> Result<String, SealError> {
-        self.seal_until(binding, payload, now().saturating_add(millis(lifetime)))
+        self.seal_until(binding, payload, self.now().saturating_add(millis(lifetime)))
     }
 
     /// The payload of a token that was sealed under this very binding and has not expired.
@@ -146,11 +163,15 @@ impl KeyRing {
     ///
     /// One and the same for whatever is wrong, since whoever asks may be trying tokens out.
     pub fn open(&self, binding: &Binding, token: &str) -> Result<Vec<u8>, InvalidToken> {
-        self.open_at(binding, token, now()).ok_or(InvalidToken)
+        self.open_at(binding, token, self.now()).ok_or(InvalidToken)
+    }
+
+    fn now(&self) -> u64 {
+        millis(self.clock.now().duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
     fn keys(&self) -> Arc<[Key]> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn seal_until(&self, binding: &Binding, payload: &[u8], expiry: u64) -> Result<String, SealError> {
@@ -227,10 +248,6 @@ fn checked<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> Result<Arc<[Key
     Ok(ring.into())
 }
 
-fn now() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
@@ -284,6 +301,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::handler::ManualClock;
 
     fn ring() -> KeyRing {
         KeyRing::new([[7; 32]]).unwrap()
@@ -340,6 +358,23 @@ mod tests {
         assert!(ring().open(&alice(), &ever).is_ok());
         let never = ring().seal(&alice(), b"x", Duration::ZERO).unwrap();
         assert_eq!(ring().open(&alice(), &never), Err(InvalidToken));
+    }
+
+    #[test]
+    fn a_token_expires_by_the_clock_that_the_ring_is_read_by() {
+        let manual = ManualClock::new(UNIX_EPOCH);
+        let (ring, clock) = (ring(), Clock::from(manual.clone()));
+        let timed = ring.with_clock(&clock);
+        let token = seal(&timed, b"x");
+        manual.advance(KeyRing::LIFETIME - Duration::from_millis(1));
+        assert!(timed.open(&alice(), &token).is_ok());
+        manual.advance(Duration::from_millis(1));
+        assert_eq!(timed.open(&alice(), &token), Err(InvalidToken));
+        assert_eq!(ring.open(&alice(), &token), Err(InvalidToken), "long over by the system's clock");
+        timed.replace([[8; 32]]).unwrap();
+        assert!(ring.open(&alice(), &seal(&timed, b"x")).is_err());
+        let now = timed.with_clock(&Clock::system());
+        assert!(ring.open(&alice(), &seal(&now, b"x")).is_ok(), "one ring, and one set of keys");
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl ToolSpec {
         }
     }
 
-    /// Sets its name for people.
+    /// Sets its name for people. Default: none.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.definition.title = Some(title.into());
@@ -83,21 +83,21 @@ impl ToolSpec {
         self
     }
 
-    /// Sets hints on it.
+    /// Sets hints on it. Default: none.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.definition.annotations = Some(annotations);
         self
     }
 
-    /// Adds a picture.
+    /// Adds a picture. Default: none.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.definition.icons.push(icon);
         self
     }
 
-    /// Sets its `_meta`.
+    /// Sets its `_meta`. Default: empty.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.definition.meta = meta;

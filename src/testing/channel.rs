@@ -12,7 +12,7 @@ use ractor_otp::{Crash, ExitReason, Me, Next, Parent, Process, SpawnOptions, Tag
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::handler::{Channel, Event, Exchange, Pace, Principal, RequestContext};
+use crate::handler::{Channel, Clock, Event, Exchange, Pace, Principal, RequestContext};
 use crate::request::{Outbox, OutboxLimits, Outgoing};
 use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, RequestId, RequestMeta};
 
@@ -83,6 +83,7 @@ impl<M: Send + 'static> TestChannel<M> {
             principal,
             extensions,
             received: std::time::Instant::now(),
+            clock: Clock::system(),
         };
         let outbox = Arc::new(Outbox::new(UNLIMITED, true));
         let exchange = Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Pace::default());

@@ -98,6 +98,9 @@
 //! What is not as expected panics, and the message says what was expected, what was found, where the request was made
 //! and how the tree looks at that moment. A wait is woken by what it waits for, and gives up after [`LIMIT`].
 //!
+//! tokio's clock does not move the time of day, by which callers and sealed tokens expire: give the server a
+//! [`ManualClock`](crate::ManualClock) with [`Options::clock`](crate::Options::clock), and move that.
+//!
 //! | type | is |
 //! |---|---|
 //! | [`TestServer`] | a running server; waits for starts and ends of its actors |

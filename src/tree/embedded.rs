@@ -135,7 +135,7 @@ impl<B> Service<Request<B>> for WellKnown {
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (head, _) = request.into_parts();
-        let document = self.0.as_ref().and_then(|metadata| metadata.answer(&head));
+        let document = self.0.as_ref().and_then(|metadata| metadata.answer_mounted(&head));
         ready(Ok(document.unwrap_or_else(http::nothing)))
     }
 }

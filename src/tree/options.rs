@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::future::Future;
 
 use crate::handler::{
-    Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
+    Clock, Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
 };
 use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
@@ -284,7 +284,7 @@ impl Options {
         self
     }
 
-    /// Says who calls: from the head of a request to a [`Principal`], or a refusal. It runs once for each HTTP request,
+    /// Says who calls: from the head of a request to a [`Principal`], or a refusal ([`Denied`]). It runs once for each HTTP request,
     /// before the body is read; it has 10 s (see [`connect_time`](Options::connect_time)), and a panic in it answers 500.
     /// Without it every caller is anonymous.
     ///
@@ -309,6 +309,16 @@ impl Options {
         self
     }
 
+    /// What time of day it is: a caller whose authorization has ended by it
+    /// ([`expiring_at`](Principal::expiring_at)) is refused with 401 and loses its streams, and the tokens that a
+    /// [`Suite`](crate::Suite) seals, cursors and states, expire by it. The system's clock by default; tests give a
+    /// [`ManualClock`](crate::ManualClock).
+    #[must_use]
+    pub fn clock(mut self, clock: impl Into<Clock>) -> Self {
+        self.gate.clock = clock.into();
+        self
+    }
+
     /// How long the `connect` hook may take, 10 s by default; then the request answers 503.
     #[must_use]
     pub fn connect_time(mut self, time: Duration) -> Self {
@@ -324,12 +334,14 @@ impl Options {
         self
     }
 
-    /// Serves the protected resource metadata document (RFC 9728) at both well-known places, and names it in challenges.
+    /// Serves the protected resource metadata document (RFC 9728) at both well-known places, without a token and to pages
+    /// of any origin, and names it in challenges. By default there is none. What is wrong with it is told when the server
+    /// starts.
     #[must_use]
     pub fn protected_resource(mut self, resource: &ProtectedResource) -> Self {
         match resource.prepare() {
             Ok(metadata) => self.gate.metadata = Some(metadata),
-            Err(fault) => self.faults.push(fault),
+            Err(faults) => self.faults.extend(faults),
         }
         self
     }

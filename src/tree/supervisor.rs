@@ -183,8 +183,8 @@ impl McpSupervisor {
     }
 
     /// The protected resource metadata document as a `tower` service, to mount at `/.well-known` beside
-    /// [`service`](McpSupervisor::service); listeners serve it by themselves. Without
-    /// [`Options::protected_resource`] everything answers 404.
+    /// [`service`](McpSupervisor::service), whether the router takes its part of the path away (as `nest_service` of axum
+    /// does) or not; listeners serve it by themselves. Without [`Options::protected_resource`] everything answers 404.
     pub fn well_known(&self) -> WellKnown {
         WellKnown::new(self.0.options.gate.metadata.clone())
     }

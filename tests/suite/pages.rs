@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{KeyRing, PromptArguments};
 use ractor_mcp::wire::{
     CacheHints, Prompt, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use ractor_mcp::{ConnectRequest, Denied, Principal};
+use ractor_mcp::{ConnectRequest, Denied, ManualClock, Principal};
 use serde_json::{Value, json};
 
 use crate::support::{Post, Response, Server, request};
@@ -243,6 +243,19 @@ async fn page_03_and_o5_a_cursor_outlives_a_restart_with_the_same_keys_unless_it
 }
 
 #[tokio::test]
+async fn page_04_a_cursor_is_stale_after_20_minutes() {
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let server = Server::start_with(long(), Options::new().clock(clock.clone())).await;
+    for method in ["tools/list", "resources/list", "prompts/list"] {
+        let cursor = cursor(&server.send(list(method, None)).await);
+        clock.advance(KeyRing::LIFETIME - Duration::from_millis(1));
+        assert_eq!(server.send(list(method, Some(&cursor))).await.code(), 0, "{method}");
+        clock.advance(Duration::from_millis(1));
+        assert_eq!(server.send(list(method, Some(&cursor))).await.code(), -32602, "{method}");
+    }
+}
+
+#[tokio::test]
 async fn cache_04_all_pages_have_one_scope() {
     let public = CacheHints::public(Duration::from_secs(60));
     let suite = long()
@@ -299,6 +312,31 @@ impl ResourceRepo for PerCaller {
     fn cache(&self) -> CacheHints {
         CacheHints::public(Duration::from_secs(1))
     }
+}
+
+/// What depends on the caller, unless it says otherwise, with hints of its own.
+struct Hinted;
+
+impl ResourceRepo for Hinted {
+    type Key = String;
+    type Cursor = ();
+    type Output = ReadResourceResult;
+
+    fn template(&self) -> ResourceTemplate {
+        ResourceTemplate::new("hinted://{id}", "hinted")
+    }
+
+    async fn read(&self, id: String, call: &Call) -> Result<ReadResourceResult, ToolError> {
+        let contents = vec![ResourceContents::text(call.name(), id)];
+        Ok(ReadResourceResult::new(contents).cache(CacheHints::public(Duration::from_secs(9))))
+    }
+}
+
+#[tokio::test]
+async fn cache_10_what_may_depend_on_the_caller_is_private_whatever_its_output_says() {
+    let server = Server::start(Suite::new("s", "1").resource_repo(Hinted)).await;
+    let read = server.send(request("resources/read", json!({"uri": "hinted://1"}))).await.result();
+    assert_eq!((&read["ttlMs"], &read["cacheScope"]), (&json!(9_000), &json!("private")));
 }
 
 #[tokio::test]

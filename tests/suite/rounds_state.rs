@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{KeyRing, Rounds};
 use ractor_mcp::wire::{
     CallToolResult, ClientCapabilities, InputRequest, InputRequiredResult, Request, ServerCapabilities,
 };
-use ractor_mcp::{Denied, Principal};
+use ractor_mcp::{Denied, ManualClock, Principal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -107,11 +107,29 @@ async fn arguments_are_the_same_in_any_order() {
 }
 
 #[tokio::test]
-async fn a_state_expires() {
-    let server = Server::start(suite().question_time(Duration::ZERO)).await;
-    let asked = server.send(greet_post("x")).await;
-    let late = greet_post("x").answering_round(&asked, ada());
-    assert_eq!(server.send(late).await.code(), -32602);
+async fn mrtr_10_a_state_expires_after_20_minutes_unless_the_suite_says_otherwise() {
+    async fn asks(call: Call) -> Result<String, ToolError> {
+        Ok(hello(call.elicit("name", "Who?")?))
+    }
+    let offering = || suite().prompt("greet", greet).resource("test://greet", asks);
+    let (minute, millisecond) = (Duration::from_secs(60), Duration::from_millis(1));
+    for (suite, time) in [(offering(), 20 * minute), (offering().question_time(3 * minute), 3 * minute)] {
+        let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+        let server = Server::start_with(suite, Options::new().clock(clock.clone())).await;
+        for post in [
+            greet_post("x"),
+            crate::support::request("prompts/get", json!({"name": "greet"})).capable_of(everything()),
+            crate::support::request("resources/read", json!({"uri": "test://greet"}))
+                .capable_of(everything()),
+        ] {
+            let asked = server.send(post.clone()).await;
+            let retry = post.answering_round(&asked, ada());
+            clock.advance(time - millisecond);
+            assert!(server.send(retry.clone()).await.body.contains("hello Ada"), "in time: {retry:?}");
+            clock.advance(millisecond);
+            assert_eq!(server.send(retry).await.code(), -32602, "too late");
+        }
+    }
 }
 
 #[tokio::test]
@@ -242,6 +260,28 @@ async fn what_is_too_large_for_a_state_is_a_bug() {
     }
     let server = Server::start(Suite::new("s", "1").tool("large", large)).await;
     assert_eq!(server.send(ask("large")).await.code(), -32603);
+}
+
+#[tokio::test]
+async fn answers_that_are_too_long_for_a_state_are_refused_and_no_bug() {
+    async fn two(_: NoArguments, call: Call) -> Result<String, ToolError> {
+        let name = hello(call.elicit("name", "Who?")?);
+        call.elicit::<Name>("again", "Who else?")?;
+        Ok(name)
+    }
+    let server = Server::start(Suite::new("s", "1").tool("two", two).tool("one", greet)).await;
+    let long = json!({"name": accept(json!({"name": "x".repeat(20_000)}))});
+    let refused = server.send(ask("two").answering(long.clone())).await;
+    assert_eq!((refused.status, refused.code()), (200, -32602));
+    let message = refused.answer()["error"]["message"].clone();
+    assert!(message.as_str().unwrap().starts_with("params.inputResponses: the answers so far"), "{message}");
+    assert!(server.send(ask("one").answering(long)).await.text().len() > 20_000, "nothing more is asked");
+}
+
+#[tokio::test]
+async fn a_time_that_no_answer_could_keep_is_refused_at_start() {
+    let told = McpSupervisor::start(suite().question_time(Duration::ZERO)).await.unwrap_err().to_string();
+    assert!(told.contains("the question time is zero"), "{told}");
 }
 
 /// The explicit form: a handler with rounds of its own, and one that asks by hand.

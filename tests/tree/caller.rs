@@ -6,10 +6,13 @@ use std::time::{Duration, SystemTime};
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use ractor_mcp::wire::{Request, ServerCapabilities};
-use ractor_mcp::{Challenge, Denied, Options, Principal, ProtectedResource, RequestEnd};
+use ractor_mcp::{Challenge, Denied, ManualClock, Options, Principal, ProtectedResource, RequestEnd};
 use serde_json::json;
 
 use crate::support::{Post, Response, Server, call, eventually, fixture, notification, request};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Answers who calls.
 async fn whoami(_: NoArguments, call: Call) -> Result<String, RpcError> {
@@ -17,6 +20,11 @@ async fn whoami(_: NoArguments, call: Call) -> Result<String, RpcError> {
         return Err(RpcError::insufficient_scope(["who", "am:i"]));
     }
     Ok(call.principal().id().unwrap_or("nobody").to_owned())
+}
+
+/// What time it is for the server.
+async fn time(_: NoArguments, call: Call) -> String {
+    format!("{:?}", call.clock().now().duration_since(SystemTime::UNIX_EPOCH).unwrap())
 }
 
 fn options() -> Options {
@@ -32,6 +40,10 @@ fn options() -> Options {
                 Some("down") => Err(Denied::Unavailable("the key server is down".into())),
                 Some("banned") => Err(Denied::Forbidden("not you".into())),
                 Some("hidden") => Err(Denied::NotFound("nothing here".into())),
+                Some("malformed") => Err(Denied::status(400, "one token, please")),
+                Some("busy") => Err(Denied::status(429, "too many tokens")),
+                Some("other") => Err(Denied::status(401, "not this one")),
+                Some("no error") => Err(Denied::status(200, "fine")),
                 Some("scopeless") => Ok(Principal::new("carol")),
                 Some(name @ ("alice" | "bob")) => Ok(Principal::new(name).with_scopes(["who"])),
                 Some(_) => Err(Denied::invalid_token("the token is unknown")),
@@ -87,6 +99,33 @@ async fn f10_each_refusal_has_its_status_and_its_challenge() {
 }
 
 #[tokio::test]
+async fn auth_15_a_hook_may_refuse_with_a_status_of_its_own() {
+    let server = server().await;
+    for (token, status, message) in [
+        ("malformed", 400, "one token, please"),
+        ("busy", 429, "too many tokens"),
+        ("other", 401, "not this one"),
+        ("no error", 500, "internal error"),
+    ] {
+        let refused = server.send(as_caller(call("whoami", json!({})), token)).await;
+        assert_eq!((refused.status, &refused.answer()["error"]["message"]), (status, &json!(message)));
+        assert_eq!(refused.header("www-authenticate").is_some(), status == 401, "{token}");
+        assert_eq!(refused.header("retry-after").is_some(), status == 429, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn auth_16_the_challenge_is_there_whatever_the_client_accepts() {
+    let server = server().await;
+    for accept in ["application/json", "text/event-stream", "application/json, text/event-stream"] {
+        let post = as_caller(call("whoami", json!({})), "scopeless").header("Accept", accept);
+        let refused = server.send(post).await;
+        assert_eq!(refused.status, 403, "{accept}");
+        assert!(challenge(&refused).contains("error=\"insufficient_scope\""), "{accept}");
+    }
+}
+
+#[tokio::test]
 async fn h6_a_hook_that_panics_or_hangs_costs_its_request_alone() {
     let server = server().await;
     let mut client = server.client().await;
@@ -138,8 +177,31 @@ async fn f7_f8_a_listed_origin_is_told_what_it_may_send_and_read() {
     assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(origin)));
     assert!(refused.header("access-control-expose-headers").unwrap().contains("www-authenticate"));
 
+    let scopeless = as_caller(call("whoami", json!({})), "scopeless").header("Origin", origin);
+    let refused = server.send(scopeless).await;
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, Some(origin)));
+    assert!(challenge(&refused).contains("insufficient_scope"));
+
     let foreign = server.send(preflight.header("Origin", "https://evil.example.com")).await;
     assert_eq!((foreign.status, foreign.header("access-control-allow-origin")), (403, None));
+}
+
+#[tokio::test]
+async fn f7_without_listed_origins_pages_are_told_nothing() {
+    let server = Server::start(fixture::suite()).await;
+    let origin = "http://localhost:5173";
+    let preflight = Post::raw("")
+        .verb("OPTIONS")
+        .header("Origin", origin)
+        .header("Access-Control-Request-Method", "POST");
+    for (post, status) in
+        [(preflight, 405), (call("echo", json!({"text": "x"})).header("Origin", origin), 200)]
+    {
+        let response = server.send(post).await;
+        assert_eq!(response.status, status);
+        assert_eq!(response.header("access-control-allow-origin"), None);
+        assert_eq!(response.header("access-control-expose-headers"), None);
+    }
 }
 
 #[tokio::test]
@@ -214,12 +276,18 @@ impl Handler for Open {
     }
 }
 
+/// A server whose caller may call for an hour, by a clock that a test moves.
+async fn for_an_hour(handler: impl Handler) -> (Server, ManualClock) {
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let options = Options::new()
+        .clock(clock.clone())
+        .connect(|_| async { Ok(Principal::new("alice").expiring_at(SystemTime::UNIX_EPOCH + HOUR)) });
+    (Server::start_with(handler, options).await, clock)
+}
+
 #[tokio::test]
 async fn f12_a_stream_ends_with_the_token_that_opened_it() {
-    let options = Options::new().connect(|_| async {
-        Ok(Principal::new("alice").expiring_at(SystemTime::now() + Duration::from_millis(150)))
-    });
-    let server = Server::start_with(Open, options).await;
+    let (server, clock) = for_an_hour(Open).await;
     let mut client = server.client().await;
     client
         .write(&request("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})))
@@ -227,11 +295,28 @@ async fn f12_a_stream_ends_with_the_token_that_opened_it() {
     client.read_head().await;
     let stream = server.await_process("request subscriptions/listen").await;
     assert_eq!(client.read_event().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
+    clock.advance(HOUR - MILLISECOND);
+    assert_eq!(server.mcp.notify_tools_changed(), 1);
+    assert_eq!(client.read_event().await.unwrap()["method"], "notifications/tools/list_changed");
+    clock.advance(MILLISECOND);
     assert_eq!(client.read_event().await.unwrap()["method"], "notifications/cancelled");
     assert_eq!(client.read_event().await.unwrap()["result"]["resultType"], "complete");
     assert_eq!(client.read_event().await, None);
     assert_eq!(stream.join().await, ExitReason::ShutdownWith(Tag::EXPIRED));
     assert_eq!(server.mcp.notify_tools_changed(), 0);
+}
+
+#[tokio::test]
+async fn auth_14_a_caller_is_refused_from_the_moment_its_token_expires() {
+    let (server, clock) = for_an_hour(Suite::new("s", "1").tool("time", time)).await;
+    clock.advance(HOUR - MILLISECOND);
+    assert_eq!(server.send(call("time", json!({}))).await.text(), "3599.999s");
+    clock.advance(MILLISECOND);
+    let refused = server.send(call("time", json!({}))).await;
+    assert_eq!(refused.status, 401);
+    assert!(challenge(&refused).contains("error=\"invalid_token\""), "{}", challenge(&refused));
+    clock.set(SystemTime::UNIX_EPOCH);
+    assert_eq!(server.send(call("time", json!({}))).await.text(), "0ns");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::middleware::map_request;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
+use ractor_mcp::ProtectedResource;
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
 use serde_json::{Value, json};
@@ -95,6 +96,34 @@ async fn the_mount_is_served_with_and_without_a_slash_and_deep_inside_other_rout
         assert_eq!(answer_text(send(&outer, &post).await).await, path);
     }
     assert_eq!(send(&outer, &call("echo", json!({})).path("/other")).await.status(), 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f9_the_metadata_document_is_at_both_places_behind_a_router_that_nests_or_routes() {
+    let resource = ProtectedResource::new("https://example.com/mcp", "https://issuer.example.com");
+    let options = Options::new().protected_resource(&resource);
+    let server = TestServer::start_with(fixture::suite(), options).await;
+    let well_known = || server.mcp().well_known();
+    let nested = router(&server).nest_service("/.well-known", well_known());
+    let routed = router(&server).route_service("/.well-known/{*rest}", well_known());
+    let by_name = router(&server).nest_service("/.well-known/oauth-protected-resource", well_known());
+    for router in [nested, routed, by_name] {
+        for path in ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"] {
+            let found = send(&router, &Post::raw("").verb("GET").path(path)).await;
+            assert_eq!(
+                (found.status().as_u16(), &found.headers()["access-control-allow-origin"]),
+                (200, &"*".parse().unwrap())
+            );
+            let document: Value = serde_json::from_str(&text(found).await).unwrap();
+            assert_eq!(document["resource"], "https://example.com/mcp");
+        }
+        let other = Post::raw("").verb("GET").path("/.well-known/oauth-protected-resource/other");
+        assert_eq!(send(&router, &other).await.status(), 404);
+    }
+    let without = TestServer::start(fixture::suite()).await;
+    let router = Router::new().nest_service("/.well-known", without.mcp().well_known());
+    let absent = Post::raw("").verb("GET").path("/.well-known/oauth-protected-resource");
+    assert_eq!(send(&router, &absent).await.status(), 404);
 }
 
 #[tokio::test(start_paused = true)]

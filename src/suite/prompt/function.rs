@@ -188,7 +188,7 @@ impl PromptSpec {
         (self.get)(arguments, Arc::clone(&self.declared), call)
     }
 
-    /// Sets its name for people.
+    /// Sets its name for people. Default: none.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.listed.title = Some(title.into());
@@ -202,14 +202,14 @@ impl PromptSpec {
         self
     }
 
-    /// Adds a picture.
+    /// Adds a picture. Default: none.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.listed.icons.push(icon);
         self
     }
 
-    /// Sets its `_meta`.
+    /// Sets its `_meta`. Default: empty.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.listed.meta = meta;

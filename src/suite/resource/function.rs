@@ -134,49 +134,49 @@ impl ResourceSpec {
         self
     }
 
-    /// Sets its name for people.
+    /// Sets its name for people. Default: none.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.listed.title = Some(title.into());
         self
     }
 
-    /// Sets what it is.
+    /// Sets what it is. Default: nothing is said.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.listed.description = Some(description.into());
         self
     }
 
-    /// Sets its media type, in the list and where what is read has none.
+    /// Sets its media type, in the list and where what is read has none. Default: nothing is said.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.listed.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Sets its size in bytes, before any encoding.
+    /// Sets its size in bytes, before any encoding. Default: nothing is said.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.listed.size = Some(bytes);
         self
     }
 
-    /// Sets hints on it.
+    /// Sets hints on it. Default: none.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.listed.annotations = Some(annotations);
         self
     }
 
-    /// Adds a picture.
+    /// Adds a picture. Default: none.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.listed.icons.push(icon);
         self
     }
 
-    /// Sets its `_meta`.
+    /// Sets its `_meta`. Default: empty.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.listed.meta = meta;

@@ -122,7 +122,8 @@ pub trait ResourceRepo: Send + Sync + 'static {
 
     /// How long its list, and what its resources hold, may be kept. Default: not at all. A [`ReadResourceResult`] as
     /// output carries its own hints. Public hints are for a repository of which
-    /// [`depends_on_caller`](ResourceRepo::depends_on_caller) is not true: what is kept is served to everyone.
+    /// [`depends_on_caller`](ResourceRepo::depends_on_caller) is not true, since what is kept is served to everyone: here
+    /// they are refused at the start, and those of an output become `private`.
     fn cache(&self) -> CacheHints {
         CacheHints::NONE
     }
@@ -154,6 +155,7 @@ pub(in crate::suite) struct Repo {
     pub(in crate::suite) listed: ResourceTemplate,
     pub(in crate::suite) cache: CacheHints,
     pub(in crate::suite) access: Access,
+    depends_on_caller: bool,
     template: Template,
     has_hints: bool,
     prefix: String,
@@ -180,13 +182,15 @@ impl Repo {
                 literal_start(&listed.uri_template)
             ));
         }
-        faults.extend(cache::fault(cache, repo.depends_on_caller()));
+        let depends_on_caller = repo.depends_on_caller();
+        faults.extend(cache::fault(cache, depends_on_caller));
         match template {
             Some(template) if faults.is_empty() => Ok(Self {
                 listed,
                 template,
                 cache,
                 access,
+                depends_on_caller,
                 has_hints: R::Output::HAS_HINTS,
                 prefix,
                 serve: Box::new(Erased(repo)),
@@ -209,6 +213,9 @@ impl Repo {
         super::add_mime_type(&mut result, self.listed.mime_type.as_deref());
         if !self.has_hints {
             result.cache = self.cache;
+        }
+        if self.depends_on_caller {
+            result.cache = cache::private(result.cache);
         }
         Ok(result)
     }

@@ -43,7 +43,8 @@ pub(super) struct Subscriptions {
 impl Suite {
     /// Says that the application tells streams when the lists of this suite change, with
     /// [`McpSupervisor::notify_tools_changed`](crate::McpSupervisor::notify_tools_changed) and its siblings: the
-    /// capabilities promise it (`listChanged`), and `subscriptions/listen` is served.
+    /// capabilities promise it (`listChanged`), and `subscriptions/listen` is served. Default: it does not. A
+    /// [handle](Suite::handle) tells them by itself.
     #[must_use]
     pub fn list_changes(mut self) -> Self {
         self.subscriptions.lists = true;
@@ -52,7 +53,7 @@ impl Suite {
 
     /// Says that the application tells streams when resources change, with
     /// [`McpSupervisor::notify_resource_updated`](crate::McpSupervisor::notify_resource_updated): the capabilities promise
-    /// it (`resources.subscribe`), and `subscriptions/listen` is served.
+    /// it (`resources.subscribe`), and `subscriptions/listen` is served. Default: it does not.
     #[must_use]
     pub fn resource_updates(mut self) -> Self {
         self.subscriptions.resources = true;
@@ -61,7 +62,8 @@ impl Suite {
 
     /// Decides which resources a caller may be told of: when it listens, with all URIs at once, and again before each
     /// batch of notifications, so that revoked access takes effect. URIs that nothing here serves are refused before. A
-    /// panic, or an answer after 5 s, allows none.
+    /// panic, or an answer after 5 s ([`Options::authorize_time`](crate::Options::authorize_time)), allows none. Default:
+    /// all that the caller sees and has the scopes for.
     #[must_use]
     pub fn authorize_resource_subscriptions<F, Fut>(mut self, authorize: F) -> Self
     where
