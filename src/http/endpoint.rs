@@ -25,6 +25,7 @@ use crate::request::{
 use crate::rules::accept::Accepts;
 use crate::rules::cors;
 use crate::rules::errors::Refusal;
+use crate::rules::head_size;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
@@ -101,6 +102,9 @@ impl Endpoint {
     {
         caller.requests.fetch_add(1, Ordering::Relaxed);
         let (mut head, body) = request.into_parts();
+        if let Err(refusal) = head_size::check(&head, self.limits.head) {
+            return refuse(refusal);
+        }
         if let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head)) {
             return document;
         }

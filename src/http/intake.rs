@@ -1,6 +1,8 @@
 //! Reading a request body within its limits of size and time, and within what the whole server holds.
 
+use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::task::Poll;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::HeaderMap;
@@ -34,7 +36,11 @@ where
     if declared.is_some_and(|length| length > limits.body as u64) {
         return Err(Refusal::body_too_large(limits.body));
     }
-    let reading = gather(body, limits.body, budget.share());
+    let mut reading = pin!(gather(body, limits.body, budget.share()));
+    // Most bodies have come with their head: they need no timer.
+    if let Poll::Ready(gathered) = poll_fn(|cx| Poll::Ready(reading.as_mut().poll(cx))).await {
+        return gathered;
+    }
     match tokio::time::timeout(limits.body_time, reading).await {
         Ok(gathered) => gathered,
         Err(_) => Err(Refusal::body_too_slow(limits.body_time)),

@@ -123,10 +123,15 @@ impl<H: Handler> RequestProcess<H> {
     /// Gives the answer, except to a stream, which has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
         let answered_before = self.exchange().was_answered();
-        if self.stream.is_none() && !give(self.exchange()) && answered_before {
+        if self.stream.is_some() || give(self.exchange()) {
+            return Next::Stop(reason);
+        }
+        if answered_before {
             tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
         }
-        Next::Stop(reason)
+        // Nobody took the answer, so it is not the reply that ended the request (H9).
+        let asked = self.end.pid.as_ref().and_then(Pid::exit_requested);
+        Next::Stop(asked.unwrap_or(reason))
     }
 
     fn bug(&mut self, what: &str) -> Next {

@@ -17,6 +17,8 @@ pub(crate) struct Accepts {
     pub(crate) sse: bool,
 }
 
+const USUAL: &str = "application/json, text/event-stream";
+
 impl Accepts {
     const BOTH: Self = Self { json: true, sse: true };
 }
@@ -27,6 +29,11 @@ impl Accepts {
 ///
 /// 406 if neither type is acceptable.
 pub(crate) fn check(headers: &HeaderMap) -> Result<Accepts, Refusal> {
+    // What nearly every client writes, without the reading.
+    let mut lines = headers.get_all(ACCEPT).iter();
+    if lines.next().is_some_and(|line| line == USUAL) && lines.next().is_none() {
+        return Ok(Accepts::BOTH);
+    }
     let mut json = Preference::default();
     let mut sse = Preference::default();
     let mut readable = false;

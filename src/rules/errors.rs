@@ -3,6 +3,7 @@
 //! | raised | code | status |
 //! |---|---|---|
 //! | `Host`, `Origin` | `-32600` | 403 |
+//! | size of the head | `-32600` | 431 |
 //! | path, method, `Accept`, `Content-Type`, body size, body time | `-32600` | 404, 405, 406, 415, 413, 408 |
 //! | the `connect` hook | `-32600`; `-32603` from 500 on | 401, 403, 404, 503, or its own |
 //! | not JSON | `-32700` | 400 |
@@ -134,6 +135,12 @@ impl Refusal {
 
 /// Before the body is read: where the request comes from and how it is sent.
 impl Refusal {
+    /// The head is larger than the limit (HTTP-20).
+    pub(crate) fn head_too_large(limit: usize) -> Self {
+        let message = format!("the request head is larger than the {limit} bytes that this server takes");
+        Self::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, code::INVALID_REQUEST, message).closing()
+    }
+
     /// `Host` is missing, repeated or not allowed.
     pub(crate) fn host(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::FORBIDDEN, code::INVALID_REQUEST, message)

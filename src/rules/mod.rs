@@ -13,6 +13,7 @@
 //! | HTTP-02, HTTP-03: `Origin` | `origin.rs` |
 //! | HTTP-22: `Host` | `host.rs` |
 //! | HTTP-07, HTTP-08: `Accept` | `accept.rs` |
+//! | HTTP-20: the size of the head | `head_size.rs` |
 //! | A-39: `Content-Type` | `content_type.rs` |
 //! | E16: `Content-Encoding`, `Transfer-Encoding` | `content_coding.rs` |
 //! | HDR-01, HTTP-18, VER-02: `MCP-Protocol-Version` | `protocol_version.rs` |
@@ -36,6 +37,7 @@ mod content_coding;
 mod content_type;
 pub(crate) mod cors;
 pub(crate) mod errors;
+pub(crate) mod head_size;
 pub(crate) mod header_value;
 pub(crate) mod host;
 pub(crate) mod input_request;
