@@ -79,7 +79,7 @@ impl Caller {
 }
 
 /// Where one message came from, and what it takes up.
-struct From {
+struct Arrival {
     principal: Principal,
     extensions: Extensions,
     share: Share,
@@ -154,14 +154,14 @@ impl Endpoint {
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
         let admitted = order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
-        let from = From { principal, extensions: std::mem::take(&mut head.extensions), share };
+        let arrival = Arrival { principal, extensions: std::mem::take(&mut head.extensions), share };
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
         // the request, whose arguments are about as large.
         drop(body);
         (head.uri, head.headers) = Default::default();
         match admitted {
-            Admitted::Request(request) => self.run(request, from, accepts, caller).await,
-            Admitted::Notification(notification) => self.observe(notification, from, caller).await,
+            Admitted::Request(request) => self.run(request, arrival, accepts, caller).await,
+            Admitted::Notification(notification) => self.observe(notification, arrival, caller).await,
         }
     }
 
@@ -185,12 +185,12 @@ impl Endpoint {
     async fn run(
         &self,
         request: Box<AdmittedRequest>,
-        from: From,
+        arrival: Arrival,
         accepts: Accepts,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let held = self
-            .admit_request(&request, from.share, accepts, caller)
+            .admit_request(&request, arrival.share, accepts, caller)
             .map_err(|refusal| refusal.with_id(request.id.clone()))?;
         let outbox = Arc::new(match &held {
             Held::Slot(..) => Outbox::new(self.limits.outbox, accepts.sse),
@@ -203,8 +203,8 @@ impl Endpoint {
             meta: request.meta,
             mirrored_params: request.mirrored_params,
             peer: caller.peer,
-            principal: from.principal,
-            extensions: from.extensions,
+            principal: arrival.principal,
+            extensions: arrival.extensions,
             received: Instant::now(),
             clock: self.gate.clock.clone(),
         };
@@ -239,7 +239,7 @@ impl Endpoint {
     async fn observe(
         &self,
         notification: Notification,
-        from: From,
+        arrival: Arrival,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let context = RequestContext {
@@ -249,8 +249,8 @@ impl Endpoint {
             meta: RequestMeta::default(),
             mirrored_params: MirroredParams::default(),
             peer: caller.peer,
-            principal: from.principal,
-            extensions: from.extensions,
+            principal: arrival.principal,
+            extensions: arrival.extensions,
             received: Instant::now(),
             clock: self.gate.clock.clone(),
         };
@@ -258,7 +258,7 @@ impl Endpoint {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            held: Held::Slot(self.slot(Lane::Lists, caller)?, from.share),
+            held: Held::Slot(self.slot(Lane::Lists, caller)?, arrival.share),
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");

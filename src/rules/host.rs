@@ -3,7 +3,7 @@
 //! Compared is the parsed host without its port, in any case, without the brackets of IPv6. `0.0.0.0` and `::` are
 //! addresses to bind, never to reach, and browsers have let pages use them: they are refused under every policy.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::header::HOST;
 use http::request::Parts;
@@ -123,6 +123,10 @@ pub(super) enum Host<'a> {
 impl<'a> Host<'a> {
     /// Reads `host`, `host:port` or `[address]:port`; the second part is the port with its colon.
     pub(super) fn read(text: &'a str) -> Option<(Self, &'a str)> {
+        // An address with its port, as most hosts of local servers are, needs no general reading.
+        if let (Ok(address), Some(port)) = (text.parse::<SocketAddr>(), text.rfind(':')) {
+            return Some((Self::Ip(address.ip()), text.get(port..)?));
+        }
         let authority: Authority = text.parse().ok()?;
         let (host, port) = text.split_at_checked(authority.host().len())?;
         let is_port =
