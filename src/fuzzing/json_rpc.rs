@@ -20,7 +20,7 @@ pub fn json_rpc_intake(body: &[u8]) {
     let serves = |method: &str| method.starts_with("com.example/");
     let limits = Limits::default();
     match order::body(&headers, body, &capabilities, &serves, &limits) {
-        Ok(Admitted::Request(request)) => {
+        Ok((Admitted::Request(request), _)) => {
             let id: Value = serde_json::from_str(request.id.as_json()).expect("an id is JSON");
             assert_eq!(
                 text.as_ref().and_then(|body| body.get("id")),
@@ -29,7 +29,7 @@ pub fn json_rpc_intake(body: &[u8]) {
             );
             assert!(request.id.as_json().len() <= limits.id, "an id beyond its limit");
         }
-        Ok(Admitted::Notification(_)) => {
+        Ok((Admitted::Notification(_), _)) => {
             let body = text.expect("what is let in is JSON");
             assert!(body.get("id").is_none(), "a request that was taken for a notification");
         }

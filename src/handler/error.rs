@@ -162,7 +162,7 @@ impl From<Closed> for RpcError {
 pub struct Closed;
 
 /// Everything that is wrong with a server's set-up, found when it starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Misconfigured {
     faults: Vec<String>,
 }
@@ -185,6 +185,13 @@ impl Misconfigured {
     /// The faults, in the order in which they were found.
     pub fn faults(&self) -> &[String] {
         &self.faults
+    }
+}
+
+/// The same as `Display`: a `main` that returns it prints a list that can be read.
+impl fmt::Debug for Misconfigured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -78,6 +78,10 @@ impl Caller {
     }
 }
 
+/// What a JSON value is counted as, in bytes. In memory it is many times as large as in the body: an object of one member
+/// takes about 500.
+const VALUE: usize = 256;
+
 /// Where one message came from, and what it takes up.
 struct Arrival {
     principal: Principal,
@@ -150,13 +154,18 @@ impl Endpoint {
     {
         let accepts = self.check_head(head)?;
         let principal = self.gate.principal(head, caller.peer).await?;
-        let Intake { body, share } = intake::read(&head.headers, body, &self.limits, &self.budget).await?;
+        let Intake { body, mut share } =
+            intake::read(&head.headers, body, &self.limits, &self.budget).await?;
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
-        let admitted = order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
+        let (admitted, values) =
+            order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
+        if !share.grow(values * VALUE) {
+            return Err(Refusal::too_many_bytes().with_id_option(admitted.id().cloned()));
+        }
         let arrival = Arrival { principal, extensions: std::mem::take(&mut head.extensions), share };
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
-        // the request, whose arguments are about as large.
+        // the request, which keeps what was in it.
         drop(body);
         (head.uri, head.headers) = Default::default();
         match admitted {
@@ -194,7 +203,7 @@ impl Endpoint {
             .map_err(|refusal| refusal.with_id(request.id.clone()))?;
         let outbox = Arc::new(match &held {
             Held::Slot(..) => Outbox::new(self.limits.outbox, accepts.sse),
-            Held::Place(_) => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
+            Held::Place(..) => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
         });
         let context = RequestContext {
             name: request.request.name().map(Box::from),
@@ -285,7 +294,7 @@ impl Endpoint {
         }
         subscription::check_size(&listen.notifications, self.limits.filter)?;
         let place = self.streams.admission.take().ok_or_else(Refusal::too_many_streams)?;
-        self.still_open().map(|()| Held::Place(place))
+        self.still_open().map(|()| Held::Place(place, share))
     }
 
     fn slot(&self, lane: Lane, caller: &Caller) -> Result<Slot, Refusal> {

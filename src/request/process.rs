@@ -150,6 +150,11 @@ impl<H: Handler> RequestProcess<H> {
             tracing::error!(parent: &self.span, "bug of the handler: it granted more than was asked for; clipped");
         }
         let filter = Arc::new(subscription::offered(&filter, &self.served.capabilities));
+        if *filter != *asked {
+            tracing::debug!(parent: &self.span, ?asked, granted = ?filter, "the stream is granted less than it asked for");
+        } else if *filter == SubscriptionFilter::default() {
+            tracing::debug!(parent: &self.span, "the stream asks for nothing that is known, and will be told nothing");
+        }
         let (pid, exchange) = (channel.pid(), &self.due.0);
         let stream = exchange.acknowledge(Arc::clone(&filter), |sink| {
             channel.describe(Arc::new(Shown::new(&filter, sink)));

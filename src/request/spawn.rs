@@ -52,8 +52,8 @@ pub(crate) struct Call {
 pub(crate) enum Held {
     /// One of the requests that run at once, with the bytes of its body.
     Slot(#[allow(dead_code)] Slot, #[allow(dead_code)] Share),
-    /// One of the streams that are open.
-    Place(#[allow(dead_code)] Place),
+    /// One of the streams that are open, with the same.
+    Place(#[allow(dead_code)] Place, #[allow(dead_code)] Share),
 }
 
 pub(crate) type Spawning<'a> = Pin<Box<dyn Future<Output = Result<Pid, StartError>> + Send + 'a>>;

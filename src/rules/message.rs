@@ -38,12 +38,13 @@ pub(crate) enum Incoming {
     },
 }
 
-/// Reads one message, at most `depth` levels deep (and never more than 126), with an id of at most `longest_id` bytes.
+/// Reads one message, at most `depth` levels deep (and never more than 126), with an id of at most `longest_id` bytes. The
+/// number is how many JSON values it holds, which says more of what it takes in memory than its bytes do.
 ///
 /// # Errors
 ///
 /// 400 with `-32700` or `-32600`, and with the id where there is one to echo.
-pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incoming, Refusal> {
+pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<(Incoming, usize), Refusal> {
     let text = std::str::from_utf8(body).map_err(|error| {
         Refusal::not_json(format!("the body is not UTF-8 from byte {} on", error.valid_up_to()))
     })?;
@@ -65,7 +66,10 @@ pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<Incom
     match (envelope, fault.into_inner()) {
         (Err(_), Some(fault @ (Fault::Number | Fault::Private))) => Err(fault.refusal(depth)),
         (Err(error), _) => Err(Refusal::not_json(format!("the body is not JSON: {error}"))),
-        (Ok(envelope), fault) => envelope.into_message(fault, depth, longest_id),
+        (Ok(envelope), fault) => {
+            let values = MOST_VALUES - left.get();
+            envelope.into_message(fault, depth, longest_id).map(|incoming| (incoming, values))
+        }
     }
 }
 
@@ -257,7 +261,7 @@ mod tests {
     use super::*;
 
     fn read(body: impl AsRef<[u8]>) -> Result<Incoming, Refusal> {
-        super::read(body.as_ref(), 64, 256)
+        super::read(body.as_ref(), 64, 256).map(|(incoming, _)| incoming)
     }
 
     /// The code, and the id that the answer echoes.

@@ -59,6 +59,16 @@ pub(crate) enum Admitted {
     Notification(Notification),
 }
 
+impl Admitted {
+    /// The id that an answer has.
+    pub(crate) fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Request(request) => Some(&request.id),
+            Self::Notification(_) => None,
+        }
+    }
+}
+
 /// A request, read.
 #[derive(Debug)]
 pub(crate) struct AdmittedRequest {
@@ -94,7 +104,8 @@ pub(crate) fn media_types(headers: &HeaderMap) -> Result<Accepts, Refusal> {
     Ok(accepts)
 }
 
-/// Steps 3 to 14. `serves` tells whether the handler serves a method that the specification does not define.
+/// Steps 3 to 14. `serves` tells whether the handler serves a method that the specification does not define. The number
+/// is how many JSON values the message holds.
 ///
 /// # Errors
 ///
@@ -105,19 +116,22 @@ pub(crate) fn body(
     capabilities: &ServerCapabilities,
     serves: &dyn Fn(&str) -> bool,
     limits: &Limits,
-) -> Result<Admitted, Refusal> {
-    let (id, method, params) = match message::read(body, limits.depth, limits.id)? {
+) -> Result<(Admitted, usize), Refusal> {
+    let (incoming, values) = message::read(body, limits.depth, limits.id)?;
+    let (id, method, params) = match incoming {
         Incoming::Request { id, method, params } => (id, method, params),
         // Nothing more is asked of a notification.
         Incoming::Notification { method, params } => {
-            return Ok(Admitted::Notification(Notification::new(method, params.unwrap_or_default())));
+            let notification = Notification::new(method, params.unwrap_or_default());
+            return Ok((Admitted::Notification(notification), values));
         }
     };
     match request(headers, method, params, capabilities, serves, limits) {
         Ok((request, mut meta)) => {
             trace_context::or_headers(&mut meta, headers);
             let mirrored_params = mirrored_params(headers, &request);
-            Ok(Admitted::Request(Box::new(AdmittedRequest { id, request, meta, mirrored_params })))
+            let request = AdmittedRequest { id, request, meta, mirrored_params };
+            Ok((Admitted::Request(Box::new(request)), values))
         }
         Err(refusal) => Err(refusal.with_id(id)),
     }
@@ -242,7 +256,9 @@ mod tests {
             }
             let capabilities = ServerCapabilities::new().tools(true).resources(false, false).prompts(false);
             let serves = |method: &str| method == "com.example/sum";
-            body(&headers, self.body.to_string().as_bytes(), &capabilities, &serves, &Limits::default())
+            let bytes = self.body.to_string();
+            body(&headers, bytes.as_bytes(), &capabilities, &serves, &Limits::default())
+                .map(|(admitted, _)| admitted)
         }
 
         fn admitted(&self) -> AdmittedRequest {

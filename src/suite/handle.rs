@@ -1,12 +1,12 @@
 //! What changes a suite while it serves.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::handler::Misconfigured;
 
 use super::addition::Addition;
-use super::catalog::Kind;
+use super::catalog::{Catalog, Kind};
 use super::current::Current;
 use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo};
 
@@ -15,6 +15,13 @@ use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo};
 /// What is added is checked as at the start, and all that is wrong is told; nothing is changed then. A request that runs
 /// keeps what it began with: a call of a tool that is removed goes on to its end. Each change tells the open streams that
 /// asked for it that the list changed, on every server that serves the suite; whoever changes a node tells that node.
+///
+/// A handle keeps nothing alive, so that a tool may hold the handle of its own suite. Once the suite is gone, additions fail
+/// and there is nothing to remove. Changes are told to every stream that asked for them, also to those whose callers do not
+/// see what was added: their client lists again and finds nothing new.
+///
+/// A client hears of them with `subscriptions/listen` and a filter of `toolsListChanged`, `promptsListChanged` or
+/// `resourcesListChanged`, each `true`.
 ///
 /// What a server offers is fixed when it starts: a kind that there was none of then can be added later only if it was
 /// [promised](super::Suite::promises).
@@ -35,11 +42,22 @@ use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo};
 /// # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct SuiteHandle(Arc<Current>);
+pub struct SuiteHandle(Weak<Current>);
 
 impl SuiteHandle {
     pub(super) fn new(current: &Arc<Current>) -> Self {
-        Self(Arc::clone(current))
+        Self(Arc::downgrade(current))
+    }
+
+    fn add(&self, addition: Result<Addition, Vec<String>>) -> Result<(), Misconfigured> {
+        match self.0.upgrade() {
+            Some(current) => current.add(addition),
+            None => Err(Misconfigured::new("the suite is gone: the server that it was given to has ended")),
+        }
+    }
+
+    fn remove<T>(&self, kind: Kind, remove: impl FnOnce(&mut Catalog) -> Option<T>) -> bool {
+        self.0.upgrade().is_some_and(|current| current.remove(kind, remove))
     }
 
     /// Adds a tool behind the others; see [`Suite::tool`](super::Suite::tool).
@@ -48,12 +66,12 @@ impl SuiteHandle {
     ///
     /// Everything that is wrong with it, a name that is taken, or a server that offers no tools.
     pub fn add_tool<Kind>(&self, name: &str, tool: impl IntoTool<Kind>) -> Result<(), Misconfigured> {
-        self.0.add(Addition::tool(name, tool.into_tool()))
+        self.add(Addition::tool(name, tool.into_tool()))
     }
 
     /// Removes a tool. False if there was none of this name.
     pub fn remove_tool(&self, name: &str) -> bool {
-        self.0.remove(Kind::Tools, |catalog| catalog.tools.remove(name))
+        self.remove(Kind::Tools, |catalog| catalog.tools.remove(name))
     }
 
     /// Adds a resource behind the others; see [`Suite::resource`](super::Suite::resource).
@@ -66,12 +84,12 @@ impl SuiteHandle {
         uri: &str,
         resource: impl IntoResource<Kind>,
     ) -> Result<(), Misconfigured> {
-        self.0.add(Addition::resource(uri, resource.into_resource()))
+        self.add(Addition::resource(uri, resource.into_resource()))
     }
 
     /// Removes a resource. False if there was none of this URI.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        self.0.remove(Kind::Resources, |catalog| catalog.resources.remove(uri))
+        self.remove(Kind::Resources, |catalog| catalog.resources.remove(uri))
     }
 
     /// Adds a family of resources behind the others; see [`Suite::resource_repo`](super::Suite::resource_repo).
@@ -80,12 +98,12 @@ impl SuiteHandle {
     ///
     /// Everything that is wrong with it, a prefix that overlaps with another one, or a server that offers no resources.
     pub fn add_resource_repo(&self, repo: impl ResourceRepo) -> Result<(), Misconfigured> {
-        self.0.add(Addition::resource_repo(repo))
+        self.add(Addition::resource_repo(repo))
     }
 
     /// Removes a family of resources by its URI template. False if there was none.
     pub fn remove_resource_repo(&self, uri_template: &str) -> bool {
-        self.0.remove(Kind::Resources, |catalog| catalog.resources.remove_repo(uri_template))
+        self.remove(Kind::Resources, |catalog| catalog.resources.remove_repo(uri_template))
     }
 
     /// Adds a prompt behind the others; see [`Suite::prompt`](super::Suite::prompt).
@@ -94,12 +112,12 @@ impl SuiteHandle {
     ///
     /// Everything that is wrong with it, a name that is taken, or a server that offers no prompts.
     pub fn add_prompt<Kind>(&self, name: &str, prompt: impl IntoPrompt<Kind>) -> Result<(), Misconfigured> {
-        self.0.add(Addition::prompt(name, prompt.into_prompt()))
+        self.add(Addition::prompt(name, prompt.into_prompt()))
     }
 
     /// Removes a prompt. False if there was none of this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        self.0.remove(Kind::Prompts, |catalog| catalog.prompts.remove(name))
+        self.remove(Kind::Prompts, |catalog| catalog.prompts.remove(name))
     }
 
     /// Adds a family of prompts behind the others; see [`Suite::prompt_repo`](super::Suite::prompt_repo).
@@ -108,12 +126,12 @@ impl SuiteHandle {
     ///
     /// Everything that is wrong with it, a prefix that overlaps with another one, or a server that offers no prompts.
     pub fn add_prompt_repo(&self, repo: impl PromptRepo) -> Result<(), Misconfigured> {
-        self.0.add(Addition::prompt_repo(repo))
+        self.add(Addition::prompt_repo(repo))
     }
 
     /// Removes a family of prompts by its prefix. False if there was none.
     pub fn remove_prompt_repo(&self, prefix: &str) -> bool {
-        self.0.remove(Kind::Prompts, |catalog| catalog.prompts.remove_repo(prefix))
+        self.remove(Kind::Prompts, |catalog| catalog.prompts.remove_repo(prefix))
     }
 }
 

@@ -182,9 +182,23 @@ impl Suite {
         self
     }
 
-    /// Registers a tool: an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`, a [`blocking`] function, a
-    /// struct that implements [`Tool`], or one of these with options, made by [`tool`](fn@tool). Tools are listed in the
-    /// order of registration.
+    /// Registers a tool: an async function or closure `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`, a [`blocking`]
+    /// function, a struct that implements [`Tool`], or one of these with options, made by [`tool`](fn@tool). Tools are listed
+    /// in the order of registration.
+    ///
+    /// What a tool shares with others it brings along, as a closure does or the fields of a struct:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use ractor_mcp::prelude::*;
+    ///
+    /// let calls = Arc::new(AtomicU64::new(0));
+    /// let suite = Suite::new("counter", "1.0.0").tool("count", move || {
+    ///     let calls = Arc::clone(&calls);
+    ///     async move { calls.fetch_add(1, Ordering::Relaxed) + 1 }
+    /// });
+    /// ```
     ///
     /// Arguments are checked against the schema that the tool advertises before it runs (feature `json-schema`).
     #[must_use]
@@ -254,7 +268,8 @@ impl Suite {
     }
 
     /// Offers more than follows from what is registered: what may be added later by a [handle](Suite::handle), or an
-    /// extension of the protocol.
+    /// extension of the protocol. `ServerCapabilities::new().tools(true)` is what a server without tools promises that will
+    /// have some.
     #[must_use]
     pub fn promises(mut self, capabilities: ServerCapabilities) -> Self {
         self.promises = self.promises.and(capabilities);

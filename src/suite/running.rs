@@ -81,7 +81,12 @@ impl<T: Tool> Active<T> {
 
 impl<T: Tool> Active<T> {
     fn failure(&self, error: ToolError) -> Result<CallToolResult, RpcError> {
-        error.or_question(|| self.call.rounds().stuck()).into_answer()
+        let answer = error.or_question(|| self.call.rounds().stuck()).into_answer();
+        // Protocol errors are traced where they are answered.
+        if let Ok(result) = &answer {
+            tracing::debug!(target: "ractor_mcp", tool = %self.entry.name, content = ?result.content, "the tool failed");
+        }
+        answer
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why a supervisor or a listener did not start, or ended.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
@@ -8,7 +9,7 @@ use ractor_otp::{ExitReason, StartError};
 use crate::handler::Misconfigured;
 
 /// What can go wrong with a server as a whole.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The handler or the options are not in order; the message names every fault.
@@ -33,6 +34,13 @@ pub enum Error {
     /// The server has stopped, or is about to.
     #[error("the server has stopped: {0}")]
     Stopped(ExitReason),
+}
+
+/// The same as `Display`: a `main` that returns it prints what can be read.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -88,9 +88,10 @@ impl Options {
         self.at_least("max_body", bytes, 1)
     }
 
-    /// How many bytes of request bodies the whole server holds at once, those of running requests included: 256 MiB by
-    /// default. Beyond, a request answers 503 with `Retry-After`. The first 16 KiB of each body are not counted, so that
-    /// small requests go on.
+    /// How many bytes of request bodies the whole server holds at once, those of running requests and open streams
+    /// included: 256 MiB by default. Beyond, a request answers 503 with `Retry-After`. Each JSON value in a body counts as
+    /// 256 bytes more, since that is about what it takes once it is read; the first 16 KiB of each request are not counted,
+    /// so that small requests go on.
     #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.body_budget = bytes;

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::support::logs::Logs;
-use crate::support::{Client, Post, Server, call, eventually, fixture, next_request, request};
+use crate::support::{Client, Post, Server, call, eventually, fixture, listen_tools, next_request, request};
 
 /// Sends 50 steps, as fast as it can.
 async fn burst(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
@@ -220,6 +220,26 @@ async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_aliv
         let answer = client.read_event().await.expect("an answer");
         assert_eq!(answer["result"]["content"][0]["text"], "true");
     }
+}
+
+/// A stream keeps what its request said, so that many of them with much to say would be much.
+#[tokio::test]
+async fn what_open_streams_keep_counts_too_and_by_what_it_takes_in_memory() {
+    let options = Options::new().body_budget(1024 * 1024);
+    let server = Server::start_with(fixture::suite().list_changes(), options).await;
+    // Of few bytes and many values.
+    let much = listen_tools().with_meta("com.example/much", json!(vec![json!({}); 3000]));
+    let mut first = server.client().await;
+    first.write(&much).await;
+    assert_eq!(first.read_head().await.status, 200);
+    let refused = server.send(much.clone()).await;
+    assert_eq!((refused.status, refused.code()), (503, 503));
+    assert_eq!(refused.answer()["id"], 1);
+    drop(first);
+    server.await_no_process("request ").await;
+    let mut again = server.client().await;
+    again.write(&much).await;
+    assert_eq!(again.read_head().await.status, 200);
 }
 
 /// A handler that blocks its thread is named, so that its author learns of `blocking`.
