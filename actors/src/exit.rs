@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -193,7 +194,13 @@ impl Crash {
             Ok(text) => *text,
             Err(payload) => match payload.downcast::<&'static str>() {
                 Ok(text) => (*text).to_owned(),
-                Err(_) => "a panic whose payload is not text".to_owned(),
+                Err(payload) => {
+                    // Its destructor is somebody else's code, and this may run in a destructor already.
+                    if let Err(another) = catch_unwind(AssertUnwindSafe(move || drop(payload))) {
+                        std::mem::forget(another);
+                    }
+                    "a panic whose payload is not text".to_owned()
+                }
             },
         };
         Self::new(CrashKind::Panic, message)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{Extensions, HeaderMap};
-use ractor_otp::ExitReason;
+use ractor_otp::{Crash, ExitReason};
 
 use super::Principal;
 
@@ -170,8 +170,9 @@ impl Disconnect {
     /// Runs the hook; a panic in it is traced and goes no further.
     pub(crate) fn call(&self, end: RequestEnd) {
         let hook = std::panic::AssertUnwindSafe(|| (self.0)(end));
-        if std::panic::catch_unwind(hook).is_err() {
-            tracing::error!(target: "ractor_mcp", "the disconnect hook panicked");
+        if let Err(payload) = std::panic::catch_unwind(hook) {
+            let crash = Crash::from_panic(payload);
+            tracing::error!(target: "ractor_mcp", %crash, "the disconnect hook panicked");
         }
     }
 }

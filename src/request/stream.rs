@@ -14,7 +14,7 @@ use ractor_otp::{ExitReason, Pid, Tag};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::handler::{Change, Event, Grant, Noted, RequestContext, Sink};
+use crate::handler::{Change, Event, Grant, Noted, RequestContext, Sink, contained};
 use crate::rules::subscription;
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
@@ -96,8 +96,15 @@ impl Stream {
         let principal = &context.principal;
         let admitted = streams.admission.open(pid, principal);
         let entry = grant.registered.then(|| streams.registry.register(&subscriber, principal));
-        let attendant = attend(Arc::clone(&subscriber), streams.limits, expired(context));
-        Self { _entry: entry, _admitted: admitted, attendant: tokio::spawn(attendant), subscriber }
+        let attending = attend(Arc::clone(&subscriber), streams.limits, expired(context));
+        let stream = pid.clone();
+        let attendant = tokio::spawn(async move {
+            // A stream that nobody watches over would outlive its limits.
+            if let Err(crash) = contained(attending).await {
+                stream.exit(ExitReason::Crash(crash));
+            }
+        });
+        Self { _entry: entry, _admitted: admitted, attendant, subscriber }
     }
 }
 

@@ -246,6 +246,10 @@ impl Suite {
     /// exist for the caller: whoever names it reads what they would read of any other name. A panic hides. All lists are
     /// `private` to caches then, and so is what resources hold.
     ///
+    /// A stream is granted the URIs of a repository that match its template, whether there is such a resource or not, and
+    /// those that are hidden are left out: where that tells too much, authorize streams with
+    /// [`authorize_resource_subscriptions`](Suite::authorize_resource_subscriptions).
+    ///
     /// It runs for each item of each list, so it should be quick.
     ///
     /// ```

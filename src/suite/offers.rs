@@ -27,8 +27,9 @@ impl Suite {
         request: ReadResourceRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
-        let Found { item: resource, is_for_all } = self.usable_resource(&request.uri, channel).await?;
+        // Before the look-up: what is hidden must not be told from what is not there by a state that fits neither.
         let rounds = Rounds::of_resource(&self.keys, channel, &request)?;
+        let Found { item: resource, is_for_all } = self.usable_resource(&request.uri, channel).await?;
         let call = self.asking_call(channel, &request.uri, rounds);
         let rounds = call.rounds().clone();
         let read = resource.read(call).await;
@@ -61,8 +62,9 @@ impl Suite {
         request: GetPromptRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<Reply, ToolError> {
-        let prompt = self.usable_prompt(&request.name, channel).await?;
+        // Before the look-up, as for resources.
         let rounds = Rounds::of_prompt(&self.keys, channel, &request)?;
+        let prompt = self.usable_prompt(&request.name, channel).await?;
         let call = self.asking_call(channel, &request.name, rounds);
         let arguments = PromptArguments::new(texts(request.arguments));
         let rounds = call.rounds().clone();

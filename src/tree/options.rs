@@ -4,12 +4,20 @@ use std::time::Duration;
 
 use std::future::Future;
 
+use tokio::sync::Semaphore;
+
 use crate::handler::{
     Clock, Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
 };
 use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
 use crate::rules::{host::HostPolicy, origin::OriginPolicy};
+
+/// About thirty years, as far ahead as tokio's timers go.
+const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// The largest number of bytes that HTTP/2 has a setting for.
+const LARGEST_HEAD: usize = u32::MAX as usize;
 
 /// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; they do not
 /// change after the start.
@@ -101,7 +109,7 @@ impl Options {
     /// How long a request body may take to arrive, 30 s by default; a slower one answers 408.
     #[must_use]
     pub fn body_time(mut self, time: Duration) -> Self {
-        self.limits.body_time = time;
+        self.limits.body_time = within_reach(time);
         self.above_zero("body_time", time)
     }
 
@@ -109,21 +117,21 @@ impl Options {
     /// slower connection is closed.
     #[must_use]
     pub fn head_time(mut self, time: Duration) -> Self {
-        self.limits.head_time = time;
+        self.limits.head_time = within_reach(time);
         self.above_zero("head_time", time)
     }
 
     /// How long a connection may send nothing at first, 10 s by default; then it is closed.
     #[must_use]
     pub fn first_byte_time(mut self, time: Duration) -> Self {
-        self.limits.first_byte = time;
+        self.limits.first_byte = within_reach(time);
         self.above_zero("first_byte_time", time)
     }
 
     /// The largest request head in bytes, 64 KiB by default and at least 8 KiB; a larger one answers 431.
     #[must_use]
     pub fn max_head(mut self, bytes: usize) -> Self {
-        self.limits.head = bytes;
+        self.limits.head = bytes.min(LARGEST_HEAD);
         self.at_least("max_head", bytes, 8 * 1024)
     }
 
@@ -131,9 +139,9 @@ impl Options {
     /// requests end with `shutdown: stalled`.
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
-        self.limits.write_stall = time;
-        self.limits.outbox.patience = time;
-        self.limits.stream_outbox.patience = time;
+        self.limits.write_stall = within_reach(time);
+        self.limits.outbox.patience = within_reach(time);
+        self.limits.stream_outbox.patience = within_reach(time);
         self.above_zero("write_stall", time)
     }
 
@@ -148,7 +156,7 @@ impl Options {
     /// stream if the client's `Accept` allows: 15 s by default.
     #[must_use]
     pub fn keep_alive(mut self, time: Duration) -> Self {
-        self.limits.keep_alive = time;
+        self.limits.keep_alive = within_reach(time);
         self.above_zero("keep_alive", time)
     }
 
@@ -179,7 +187,7 @@ impl Options {
     /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections;
+        self.max_connections = connections.min(Semaphore::MAX_PERMITS);
         self.at_least("max_connections", connections, 1)
     }
 
@@ -200,7 +208,7 @@ impl Options {
     /// How long a handler's `handle_close` may take, 5 s by default; then the request is killed.
     #[must_use]
     pub fn close_time(mut self, time: Duration) -> Self {
-        self.limits.close_time = time;
+        self.limits.close_time = within_reach(time);
         self.above_zero("close_time", time)
     }
 
@@ -208,7 +216,7 @@ impl Options {
     /// request. What computes for long or blocks is a [`blocking`](crate::suite::ToolSpec::blocking) tool.
     #[must_use]
     pub fn long_schedule(mut self, time: Duration) -> Self {
-        self.limits.long_schedule = time;
+        self.limits.long_schedule = within_reach(time);
         self.above_zero("long_schedule", time)
     }
 
@@ -244,21 +252,21 @@ impl Options {
     /// How long a stream may live, 1 hour by default; then it ends with `shutdown: expired`, and its client listens again.
     #[must_use]
     pub fn stream_lifetime(mut self, time: Duration) -> Self {
-        self.stream_limits.lifetime = time;
+        self.stream_limits.lifetime = within_reach(time);
         self.above_zero("stream_lifetime", time)
     }
 
     /// How long a stream may be told nothing before it ends with `shutdown: idle`. By default there is no such limit.
     #[must_use]
     pub fn stream_idle(mut self, time: Duration) -> Self {
-        self.stream_limits.idle = Some(time);
+        self.stream_limits.idle = Some(within_reach(time));
         self.above_zero("stream_idle", time)
     }
 
     /// How long an authorization of resource notifications may take, 5 s by default; then none of them is told.
     #[must_use]
     pub fn authorize_time(mut self, time: Duration) -> Self {
-        self.stream_limits.authorize_time = time;
+        self.stream_limits.authorize_time = within_reach(time);
         self.above_zero("authorize_time", time)
     }
 
@@ -281,7 +289,7 @@ impl Options {
     /// How long [`run_until`](super::McpSupervisor::run_until) lets running requests finish, 30 s by default.
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
-        self.drain = time;
+        self.drain = within_reach(time);
         self
     }
 
@@ -323,7 +331,7 @@ impl Options {
     /// How long the `connect` hook may take, 10 s by default; then the request answers 503.
     #[must_use]
     pub fn connect_time(mut self, time: Duration) -> Self {
-        self.gate.time = time;
+        self.gate.time = within_reach(time);
         self.above_zero("connect_time", time)
     }
 
@@ -401,6 +409,11 @@ impl Options {
         }
         self
     }
+}
+
+/// `Duration::MAX` means no limit, and is no time that can be added to another.
+fn within_reach(time: Duration) -> Duration {
+    time.min(FAR)
 }
 
 #[cfg(test)]

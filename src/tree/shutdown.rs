@@ -54,7 +54,11 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     if summary.stuck.is_empty() {
         tracing::info!(target: "ractor_mcp", %summary, "shut down");
     } else {
-        tracing::error!(target: "ractor_mcp", %summary, "shut down, but some handlers block their thread");
+        tracing::error!(
+            target: "ractor_mcp",
+            %summary,
+            "shut down, but some handlers block their thread, and a runtime that is dropped waits for them: end the process"
+        );
     }
     summary
 }

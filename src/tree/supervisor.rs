@@ -283,6 +283,9 @@ impl McpSupervisor {
 
     /// Serves until the signal resolves, then shuts down with the deadline of [`Options::drain`].
     ///
+    /// A handler that blocks its thread outlives the shutdown, and tokio waits for its thread when the runtime is dropped,
+    /// behind `#[tokio::main]` too. Where handlers may block for ever, call `std::process::exit` after this returns.
+    ///
     /// # Errors
     ///
     /// [`Error::Stopped`] if the server ended before the signal, with the reason.

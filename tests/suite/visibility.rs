@@ -112,6 +112,22 @@ async fn what_is_hidden_is_not_listed_and_answers_as_what_does_not_exist() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_state_that_does_not_fit_is_refused_before_anything_is_looked_up() {
+    let suite = suite().resource_repo(Notes).prompt_repo(Saved).visible(|caller, item| {
+        is_alice(caller) || !matches!(item, Item::Resource("note://1") | Item::Prompt("saved_1"))
+    });
+    let server = serve(suite).await;
+    let bob = client(&server, "bob").await;
+    for (method, key, hidden, seen) in
+        [("resources/read", "uri", "note://1", "note://2"), ("prompts/get", "name", "saved_1", "saved_2")]
+    {
+        let refused = bob.request(method, json!({ key: hidden, "requestState": "x" })).await;
+        let other = bob.request(method, json!({ key: seen, "requestState": "x" })).await;
+        assert_eq!(refused.error(), other.error(), "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_predicate_covers_the_whole_suite_and_its_repositories() {
     let suite = suite().resource_repo(Notes).prompt_repo(Saved).visible(|caller, item| match item {
         Item::Tool(name) | Item::Prompt(name) => is_alice(caller) || name == "saved_1",

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Post, call, fixture, request};
+use crate::support::{Post, Server, call, fixture, listen_tools, request};
 
 const LIMIT: Duration = Duration::from_secs(7);
 /// How far from a limit a test stays.
@@ -398,4 +398,43 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         assert!(fault.starts_with(option), "{option}: {fault}");
     }
     assert_eq!(faults.faults().len(), named.len(), "{faults}");
+}
+
+/// Whoever means "no limit" writes the longest time and the largest number.
+#[tokio::test]
+async fn the_largest_values_are_no_limits() {
+    let far = Duration::MAX;
+    let options = Options::new()
+        .body_time(far)
+        .head_time(far)
+        .first_byte_time(far)
+        .write_stall(far)
+        .keep_alive(far)
+        .close_time(far)
+        .long_schedule(far)
+        .stream_lifetime(far)
+        .stream_idle(far)
+        .authorize_time(far)
+        .connect_time(far)
+        .drain(far)
+        .max_connections(usize::MAX)
+        .max_head(usize::MAX)
+        .max_in_flight(usize::MAX, usize::MAX)
+        .max_streams(usize::MAX, usize::MAX)
+        .body_budget(usize::MAX);
+    let server = Server::start_with(fixture::suite().list_changes(), options).await;
+    let mut client = server.client().await;
+    assert_eq!(client.send(&call("echo", json!({"text": "far"}))).await.text(), "far");
+    let mut listening = server.client().await;
+    listening.write(&listen_tools()).await;
+    assert!(listening.read_head().await.is_stream());
+    listening.read_event().await.expect("the acknowledgement");
+    assert_eq!(server.mcp.notify_tools_changed(), 1);
+    assert_eq!(
+        listening.read_event().await.expect("the change")["method"],
+        "notifications/tools/list_changed"
+    );
+    server.mcp.shutdown(Duration::MAX).await;
+    let text = String::from_utf8(listening.read_to_end().await).expect("text");
+    assert!(text.contains("notifications/cancelled"), "{text}");
 }
