@@ -96,7 +96,8 @@ impl Stream {
         let principal = &context.principal;
         let admitted = streams.admission.open(pid, principal);
         let entry = grant.registered.then(|| streams.registry.register(&subscriber, principal));
-        let attending = attend(Arc::clone(&subscriber), streams.limits, expired(context));
+        // In a box, so that its task has room for it once.
+        let attending = Box::pin(attend(Arc::clone(&subscriber), streams.limits, expired(context)));
         let stream = pid.clone();
         let attendant = tokio::spawn(async move {
             // A stream that nobody watches over would outlive its limits.
