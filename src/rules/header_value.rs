@@ -7,12 +7,26 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::errors::Refusal;
 
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
+
+/// A header that the specification defines.
+pub(crate) struct Header {
+    name: HeaderName,
+    /// As the specification writes it.
+    pub(crate) title: &'static str,
+}
+
+impl Header {
+    /// `name` is the title in lower case.
+    pub(crate) const fn new(name: &'static str, title: &'static str) -> Self {
+        Self { name: HeaderName::from_static(name), title }
+    }
+}
 
 /// The value of a header that may come once at most: trimmed, its characters checked, still encoded. `None` without the
 /// header; a second line is refused, since whoever looks at only one of them would read something else (E13).
@@ -20,15 +34,15 @@ const SUFFIX: &str = "?=";
 /// # Errors
 ///
 /// 400 with `-32020`.
-pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, Refusal> {
-    let mut lines = headers.get_all(name).iter();
+pub(crate) fn single<'a>(headers: &'a HeaderMap, header: &Header) -> Result<Option<&'a str>, Refusal> {
+    let mut lines = headers.get_all(&header.name).iter();
     let Some(first) = lines.next() else {
         return Ok(None);
     };
     if lines.next().is_some() {
-        return Err(Refusal::header_repeated(name));
+        return Err(Refusal::header_repeated(header.title));
     }
-    readable(first).map(Some).ok_or_else(|| Refusal::header_unreadable(name))
+    readable(first).map(Some).ok_or_else(|| Refusal::header_unreadable(header.title))
 }
 
 /// The text of a value without the white space around it; `None` if it holds anything but 0x21 to 0x7E, space and tab.
@@ -52,6 +66,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    static NAME: Header = Header::new("mcp-name", "Mcp-Name");
 
     /// What a client writes: the text itself if a header can carry it, else its Base64 form.
     fn encode(value: &str) -> String {
@@ -97,30 +113,30 @@ mod tests {
 
     #[test]
     fn hdr_05_names_compare_without_case() {
-        let headers = headers(&[("mcp-method", b"tools/list")]);
-        assert_eq!(single(&headers, "Mcp-Method").unwrap(), Some("tools/list"));
-        assert_eq!(single(&headers, "MCP-METHOD").unwrap(), Some("tools/list"));
+        for name in ["mcp-name", "Mcp-Name", "MCP-NAME"] {
+            assert_eq!(single(&headers(&[(name, b"echo")]), &NAME).unwrap(), Some("echo"));
+        }
     }
 
     #[test]
     fn hdr_12_other_characters_are_refused() {
         for value in [&b"gr\xc3\xbc\xc3\x9fe"[..], b"a\xffb"] {
-            let refusal = single(&headers(&[("mcp-name", value)]), "mcp-name").unwrap_err();
+            let refusal = single(&headers(&[("mcp-name", value)]), &NAME).unwrap_err();
             assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32020));
         }
-        assert_eq!(single(&headers(&[("mcp-name", b"a b\tc")]), "mcp-name").unwrap(), Some("a b\tc"));
+        assert_eq!(single(&headers(&[("mcp-name", b"a b\tc")]), &NAME).unwrap(), Some("a b\tc"));
     }
 
     #[test]
     fn hdr_13_white_space_around_a_value_does_not_count() {
-        assert_eq!(single(&headers(&[("mcp-name", b" \t echo\t ")]), "mcp-name").unwrap(), Some("echo"));
+        assert_eq!(single(&headers(&[("mcp-name", b" \t echo\t ")]), &NAME).unwrap(), Some("echo"));
     }
 
     #[test]
     fn e13_a_second_line_is_refused() {
-        let refusal = single(&headers(&[("mcp-name", b"a"), ("mcp-name", b"a")]), "mcp-name").unwrap_err();
+        let refusal = single(&headers(&[("mcp-name", b"a"), ("mcp-name", b"a")]), &NAME).unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32020));
-        assert_eq!(single(&HeaderMap::new(), "mcp-name").unwrap(), None);
+        assert_eq!(single(&HeaderMap::new(), &NAME).unwrap(), None);
     }
 
     proptest! {

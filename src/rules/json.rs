@@ -23,6 +23,11 @@ pub(super) const MOST_VALUES: usize = 200_000;
 /// taken for such a mark later on, so it is refused.
 const PRIVATE: &str = "$serde_json::private::";
 
+/// Whether a key is, or passes for, a mark of serde_json.
+pub(super) fn is_private(key: &str) -> bool {
+    key.starts_with(PRIVATE)
+}
+
 /// What well-formed JSON may not hold here. The first one found is told.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -74,7 +79,7 @@ impl<'f> Strict<'f> {
     }
 
     /// Counts one value more; false if there are too many. In memory a value is many times as large as in the body.
-    fn count(self) -> bool {
+    pub(super) fn count(self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         if left == 0 {
@@ -84,12 +89,12 @@ impl<'f> Strict<'f> {
     }
 
     /// For the values inside of this one; `None` if it may not be a container.
-    fn inside(self) -> Option<Self> {
+    pub(super) fn inside(self) -> Option<Self> {
         self.levels.checked_sub(1).map(|levels| Self { levels, ..self })
     }
 
     /// A number as serde_json hands it over with `arbitrary_precision`: a map of one private key and its digits.
-    fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    pub(super) fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let Ok(digits) = map.next_value_seed(Digits) else {
             self.note(Fault::Private);
             return Err(A::Error::custom("a private key"));
@@ -163,7 +168,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let inside = self.inside();
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
-            if key.starts_with(PRIVATE) {
+            if is_private(&key) {
                 return self.number(map);
             }
             let Some(inside) = inside.filter(|_| self.count()) else {

@@ -3,9 +3,9 @@
 use http::HeaderMap;
 
 use super::errors::Refusal;
-use super::header_value;
+use super::header_value::{self, Header};
 
-const NAME: &str = "Mcp-Method";
+static HEADER: Header = Header::new("mcp-method", "Mcp-Method");
 
 /// The header against the body (section 27, step 10).
 ///
@@ -13,10 +13,10 @@ const NAME: &str = "Mcp-Method";
 ///
 /// 400 with `-32020`.
 pub(crate) fn check(headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
-    match header_value::single(headers, NAME)? {
+    match header_value::single(headers, &HEADER)? {
         Some(header) if header == method => Ok(()),
-        Some(header) => Err(Refusal::header_differs(NAME, header, method)),
-        None => Err(Refusal::header_missing(NAME, method)),
+        Some(header) => Err(Refusal::header_differs(HEADER.title, header, method)),
+        None => Err(Refusal::header_missing(HEADER.title, method)),
     }
 }
 

@@ -1,13 +1,14 @@
 //! HDR-03, HDR-09, HDR-10: `Mcp-Name` equals the tool, prompt or resource that the body names, once decoded.
 
 use http::HeaderMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::errors::Refusal;
-use super::header_value;
+use super::header_value::{self, Header};
+use super::members::Members;
 use super::methods::Method;
 
-const NAME: &str = "Mcp-Name";
+static HEADER: Header = Header::new("mcp-name", "Mcp-Name");
 
 /// The header against the body (section 27, step 13). Methods that name nothing may have it (HDR-16).
 ///
@@ -16,17 +17,17 @@ const NAME: &str = "Mcp-Name";
 /// # Errors
 ///
 /// 400 with `-32020`.
-pub(crate) fn check(headers: &HeaderMap, method: Method, params: &Map<String, Value>) -> Result<(), Refusal> {
+pub(crate) fn check(headers: &HeaderMap, method: Method, params: &Members) -> Result<(), Refusal> {
     let Some(member) = method.mirrored_name() else {
         return Ok(());
     };
     let body = params.get(member).and_then(Value::as_str);
-    let Some(header) = header_value::single(headers, NAME)? else {
-        return Err(Refusal::header_missing(NAME, body.unwrap_or(member)));
+    let Some(header) = header_value::single(headers, &HEADER)? else {
+        return Err(Refusal::header_missing(HEADER.title, body.unwrap_or(member)));
     };
-    let header = header_value::decode(header).ok_or_else(|| Refusal::header_undecodable(NAME))?;
+    let header = header_value::decode(header).ok_or_else(|| Refusal::header_undecodable(HEADER.title))?;
     match body {
-        Some(body) if header != body => Err(Refusal::header_differs(NAME, &header, body)),
+        Some(body) if header != body => Err(Refusal::header_differs(HEADER.title, &header, body)),
         _ => Ok(()),
     }
 }
@@ -43,7 +44,7 @@ mod tests {
         for line in lines {
             headers.append("mcp-name", HeaderValue::from_static(line));
         }
-        check(&headers, method, params.as_object().unwrap()).err().map(|refusal| {
+        check(&headers, method, &params.as_object().unwrap().clone().into()).err().map(|refusal| {
             assert_eq!(refusal.status.as_u16(), 400);
             refusal.error.code
         })

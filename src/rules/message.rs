@@ -10,11 +10,12 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::errors::Refusal;
 use super::json::{DEEPEST, Fault, MOST_VALUES, Strict};
+use super::members::{Members, Object};
 use crate::wire::RequestId;
 
 /// One message of a client.
@@ -27,14 +28,14 @@ pub(crate) enum Incoming {
         /// The method, known or not.
         method: String,
         /// The parameters, `_meta` included.
-        params: Option<Map<String, Value>>,
+        params: Option<Members>,
     },
     /// It has none.
     Notification {
         /// The method, known or not.
         method: String,
         /// The parameters, `_meta` included.
-        params: Option<Map<String, Value>>,
+        params: Option<Members>,
     },
 }
 
@@ -91,7 +92,8 @@ struct Envelope<'de> {
     id: Option<&'de RawValue>,
     id_repeated: bool,
     method: Option<Value>,
-    params: Option<Value>,
+    /// `None` inside: not an object.
+    params: Option<Option<Members>>,
     /// Names of members that the frame does not define. Ignored (BASE-28), but not twice.
     others: HashSet<String>,
 }
@@ -142,13 +144,13 @@ impl Envelope<'_> {
         };
         match self.params {
             None => Ok((method, None)),
-            Some(Value::Object(params)) => Ok((method, Some(params))),
-            Some(_) => invalid("`params` is not an object"),
+            Some(Some(params)) => Ok((method, Some(params))),
+            Some(None) => invalid("`params` is not an object"),
         }
     }
 }
 
-type Call = (String, Option<Map<String, Value>>);
+type Call = (String, Option<Members>);
 
 /// Whether the answer names the id.
 enum Echo {
@@ -228,7 +230,9 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
             let repeated = match member {
                 Member::Jsonrpc => envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc"),
                 Member::Method => envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method"),
-                Member::Params => envelope.params.replace(map.next_value_seed(strict)?).map(|_| "params"),
+                Member::Params => {
+                    envelope.params.replace(map.next_value_seed(Object(strict))?).map(|_| "params")
+                }
                 Member::Id => {
                     // Kept as text: no number type holds every id, and `null` is not the same as absence (J1, J2).
                     envelope.id_repeated = envelope.id.replace(map.next_value()?).is_some();
@@ -305,7 +309,7 @@ mod tests {
         );
         let Ok(Incoming::Request { id, method, params }) = request else { panic!("{request:?}") };
         assert_eq!((id.as_json(), &*method), ("1", "tools/list"));
-        assert_eq!(Value::Object(params.unwrap()), json!({ "a": [1, -2, 0.5, "x", null, true] }));
+        assert_eq!(Value::Object(params.unwrap().into_map()), json!({ "a": [1, -2, 0.5, "x", null, true] }));
 
         let notification = read(r#"{"method":"notifications/cancelled","jsonrpc":"2.0"}"#);
         assert!(matches!(notification, Ok(Incoming::Notification { params: None, .. })), "{notification:?}");
@@ -502,7 +506,7 @@ mod tests {
     fn the_order_of_members_stays() {
         let body = with_params(r#"{"z":1,"a":{"y":1,"b":2}}"#);
         let Ok(Incoming::Request { params: Some(params), .. }) = read(body) else { panic!("refused") };
-        assert_eq!(serde_json::to_string(&params).unwrap(), r#"{"z":1,"a":{"y":1,"b":2}}"#);
+        assert_eq!(serde_json::to_string(&params.into_map()).unwrap(), r#"{"z":1,"a":{"y":1,"b":2}}"#);
     }
 
     /// JSON text, sometimes with repeated keys.
@@ -539,7 +543,7 @@ mod tests {
             match read(&body) {
                 Ok(Incoming::Request { params: Some(read), .. }) => {
                     // No key came twice, so serde_json reads the same.
-                    prop_assert_eq!(Value::Object(read), serde_json::from_str::<Value>(&params).unwrap());
+                    prop_assert_eq!(Value::Object(read.into_map()), serde_json::from_str::<Value>(&params).unwrap());
                 }
                 Ok(other) => prop_assert!(false, "{:?}", other),
                 Err(refusal) => {

@@ -5,6 +5,7 @@
 //! | section 27, the order of checks | `order.rs` |
 //! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
 //! | BASE-02, E8, E9, E11: strict JSON | `json.rs` |
+//! | BASE-28: members known and unknown | `members.rs` |
 //! | BASE-01, BASE-06, BASE-16, BASE-24: the JSON-RPC message | `message.rs` |
 //! | BASE-16, DISC-06, VER-16, HTTP-12: methods | `methods.rs` |
 //! | META-01, META-02, META-04, VER-11: keys of `_meta` | `meta_key.rs` |
@@ -44,6 +45,7 @@ pub(crate) mod input_request;
 mod json;
 mod mcp_method;
 mod mcp_name;
+mod members;
 mod message;
 pub(crate) mod meta_key;
 mod methods;

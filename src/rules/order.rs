@@ -20,11 +20,12 @@
 
 use http::HeaderMap;
 use http::request::Parts;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::accept::{self, Accepts};
 use super::errors::Refusal;
 use super::host::{self, HostPolicy};
+use super::members::Members;
 use super::message::{self, Incoming};
 use super::origin::{self, OriginPolicy};
 use super::{
@@ -122,7 +123,7 @@ pub(crate) fn body(
         Incoming::Request { id, method, params } => (id, method, params),
         // Nothing more is asked of a notification.
         Incoming::Notification { method, params } => {
-            let notification = Notification::new(method, params.unwrap_or_default());
+            let notification = Notification::new(method, params.unwrap_or_default().into_map());
             return Ok((Admitted::Notification(notification), values));
         }
     };
@@ -140,7 +141,7 @@ pub(crate) fn body(
 fn request(
     headers: &HeaderMap,
     method: String,
-    params: Option<Map<String, Value>>,
+    params: Option<Members>,
     capabilities: &ServerCapabilities,
     serves: &dyn Fn(&str) -> bool,
     limits: &Limits,
@@ -157,16 +158,13 @@ fn request(
     let known = methods::check(&method, capabilities, serves)?;
     let mut params = params.unwrap_or_default();
     let Some(known) = known else {
+        let params = params.into_map();
         let meta = params.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
-        let meta = request_meta::read(meta, limits.token)?;
+        let meta = request_meta::read(meta.into(), limits.token)?;
         return Ok((Request::Custom { method, params }, meta));
     };
     mcp_name::check(headers, known, &params)?;
-    let meta = match params.swap_remove("_meta") {
-        Some(Value::Object(entries)) => entries,
-        _ => Map::new(),
-    };
-    let meta = request_meta::read(meta, limits.token)?;
+    let meta = request_meta::read(params.take_meta(), limits.token)?;
     let request = params::read(known, params, limits.token)?;
     if let Request::Listen(listen) = &request {
         subscription::check_tasks(&listen.notifications, capabilities, &meta.client_capabilities)?;
@@ -175,7 +173,7 @@ fn request(
 }
 
 /// Step 4. A client of an earlier revision is told which one would do (VER-10).
-fn no_handshake(params: Option<&Map<String, Value>>) -> Refusal {
+fn no_handshake(params: Option<&Members>) -> Refusal {
     let requested = params.and_then(|params| params.get("protocolVersion")).and_then(Value::as_str);
     Refusal::no_handshake(requested.unwrap_or_default())
 }

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::errors::{Refusal, Shown};
+use super::members::Members;
 use super::methods::Method;
 use crate::wire::{
     CallToolRequest, CompleteRequest, CompletionRef, GetPromptRequest, ListPromptsRequest,
@@ -18,12 +19,8 @@ use crate::wire::{
 /// # Errors
 ///
 /// `-32602` for the first member that does not fit.
-pub(crate) fn read(
-    method: Method,
-    params: Map<String, Value>,
-    longest_cursor: usize,
-) -> Result<Request, Refusal> {
-    let mut params = Members { path: "params", members: params };
+pub(crate) fn read(method: Method, members: Members, longest_cursor: usize) -> Result<Request, Refusal> {
+    let mut params = Object { path: "params", members };
     Ok(match method {
         Method::Discover => Request::Discover,
         Method::ListTools => Request::ListTools(ListToolsRequest { cursor: params.cursor(longest_cursor)? }),
@@ -60,7 +57,7 @@ pub(crate) fn read(
     })
 }
 
-fn complete(mut params: Members) -> Result<CompleteRequest, Refusal> {
+fn complete(mut params: Object) -> Result<CompleteRequest, Refusal> {
     let mut reference = params.object("ref", "params.ref")?;
     let reference = match &*reference.string("type")? {
         "ref/prompt" => CompletionRef::Prompt(reference.string("name")?),
@@ -75,13 +72,13 @@ fn complete(mut params: Members) -> Result<CompleteRequest, Refusal> {
     let (name, value) = (argument.string("name")?, argument.string("value")?);
     let mut request = CompleteRequest::new(reference, name, value);
     if let Some(context) = params.optional_object("context")? {
-        let mut context = Members { path: "params.context", members: context };
+        let mut context = Object { path: "params.context", members: context.into() };
         request.context = context.strings_by_name("arguments", "params.context.arguments")?;
     }
     Ok(request)
 }
 
-fn filter(mut asked: Members) -> Result<SubscriptionFilter, Refusal> {
+fn filter(mut asked: Object) -> Result<SubscriptionFilter, Refusal> {
     Ok(SubscriptionFilter {
         tools_list_changed: asked.flag("toolsListChanged")?,
         prompts_list_changed: asked.flag("promptsListChanged")?,
@@ -92,15 +89,14 @@ fn filter(mut asked: Members) -> Result<SubscriptionFilter, Refusal> {
 }
 
 /// The members of one object, taken out one by one, and where the object is.
-struct Members {
+struct Object {
     path: &'static str,
-    members: Map<String, Value>,
+    members: Members,
 }
 
-impl Members {
+impl Object {
     fn take(&mut self, name: &str) -> Option<Value> {
-        // The order of what stays is of no interest: each member is taken by name.
-        self.members.swap_remove(name)
+        self.members.take(name)
     }
 
     fn wrong(&self, name: &str, found: Option<&Value>, wanted: &str) -> Refusal {
@@ -130,7 +126,7 @@ impl Members {
 
     fn object(&mut self, name: &str, path: &'static str) -> Result<Self, Refusal> {
         let members = self.optional_object(name)?.ok_or_else(|| self.wrong(name, None, "an object"))?;
-        Ok(Self { path, members })
+        Ok(Self { path, members: members.into() })
     }
 
     fn optional_object(&mut self, name: &str) -> Result<Option<Map<String, Value>>, Refusal> {
@@ -193,7 +189,7 @@ mod tests {
     use super::*;
 
     fn read(method: Method, params: Value) -> Result<Request, Refusal> {
-        super::read(method, params.as_object().unwrap().clone(), 8192)
+        super::read(method, params.as_object().unwrap().clone().into(), 8192)
     }
 
     fn refused(method: Method, params: Value) -> String {

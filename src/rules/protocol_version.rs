@@ -3,10 +3,10 @@
 use http::HeaderMap;
 
 use super::errors::Refusal;
-use super::header_value;
+use super::header_value::{self, Header};
 use crate::wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};
 
-const NAME: &str = "MCP-Protocol-Version";
+static HEADER: Header = Header::new("mcp-protocol-version", "MCP-Protocol-Version");
 
 /// The header (section 27, step 6).
 ///
@@ -14,7 +14,8 @@ const NAME: &str = "MCP-Protocol-Version";
 ///
 /// 400 with `-32020` if it is missing, repeated or unreadable.
 pub(crate) fn header(headers: &HeaderMap) -> Result<&str, Refusal> {
-    header_value::single(headers, NAME)?.ok_or_else(|| Refusal::header_missing(NAME, PROTOCOL_VERSION))
+    header_value::single(headers, &HEADER)?
+        .ok_or_else(|| Refusal::header_missing(HEADER.title, PROTOCOL_VERSION))
 }
 
 /// The header against the version in `_meta`, then that version against what the server has (steps 8 and 9). In this
@@ -25,7 +26,7 @@ pub(crate) fn header(headers: &HeaderMap) -> Result<&str, Refusal> {
 /// 400 with `-32020` or `-32022`.
 pub(crate) fn check(header: &str, in_meta: &str) -> Result<(), Refusal> {
     if header != in_meta {
-        return Err(Refusal::header_differs(NAME, header, in_meta));
+        return Err(Refusal::header_differs(HEADER.title, header, in_meta));
     }
     if SUPPORTED_VERSIONS.contains(&in_meta) { Ok(()) } else { Err(Refusal::unsupported_version(in_meta)) }
 }

@@ -1,15 +1,16 @@
 //! META-05 to META-08, LOG-05, PROG-03: `_meta` of a request has a version and capabilities; the rest is optional.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::errors::{Refusal, Shown};
+use super::members::Members;
 use super::trace_context;
 use crate::wire::{ClientCapabilities, Implementation, LogLevel, ProgressToken, RequestMeta, keys};
 
 /// Whether a request is made under a revision with per-request metadata, this one or a later one (VER-07, A-44).
-pub(crate) fn is_modern(params: Option<&Map<String, Value>>) -> bool {
-    let meta = params.and_then(|params| params.get("_meta"));
+pub(crate) fn is_modern(params: Option<&Members>) -> bool {
+    let meta = params.and_then(Members::meta);
     meta.is_some_and(|meta| meta.get(keys::PROTOCOL_VERSION).is_some())
 }
 
@@ -18,8 +19,8 @@ pub(crate) fn is_modern(params: Option<&Map<String, Value>>) -> bool {
 /// # Errors
 ///
 /// 400 with `-32602`.
-pub(crate) fn version(params: Option<&Map<String, Value>>) -> Result<&str, Refusal> {
-    let Some(meta) = params.and_then(|params| params.get("_meta")) else {
+pub(crate) fn version(params: Option<&Members>) -> Result<&str, Refusal> {
+    let Some(meta) = params.and_then(Members::meta) else {
         return Err(Refusal::meta_required(
             "params._meta is missing; it names the protocol version and what the client can do",
         ));
@@ -43,35 +44,40 @@ fn required(key: &str, kind: &str) -> Refusal {
 /// # Errors
 ///
 /// `-32602` for a log level or a progress token that is none.
-pub(crate) fn read(entries: Map<String, Value>, longest_token: usize) -> Result<RequestMeta, Refusal> {
+pub(crate) fn read(mut members: Members, longest_token: usize) -> Result<RequestMeta, Refusal> {
     let mut meta = RequestMeta::default();
-    // One pass rather than a search for each: this runs for every request.
-    for (key, value) in &entries {
-        match &**key {
-            keys::PROTOCOL_VERSION => meta.protocol_version = value.as_str().unwrap_or_default().to_owned(),
-            keys::CLIENT_INFO => meta.client_info = Implementation::deserialize(value).ok(),
-            keys::CLIENT_CAPABILITIES => {
-                let declared = value.as_object().cloned().unwrap_or_default();
-                meta.client_capabilities = ClientCapabilities::from_map(declared);
-            }
-            keys::LOG_LEVEL => meta.log_level = Some(log_level(value)?),
-            keys::PROGRESS_TOKEN => meta.progress_token = Some(progress_token(value, longest_token)?),
-            keys::TRACEPARENT => meta.traceparent = text(value, trace_context::is_traceparent),
-            keys::TRACESTATE => meta.tracestate = text(value, trace_context::is_tracestate),
-            keys::BAGGAGE => meta.baggage = text(value, trace_context::is_baggage),
-            _ => {}
-        }
+    if let Some(Value::String(version)) = members.take(keys::PROTOCOL_VERSION) {
+        meta.protocol_version = version;
     }
+    if let Some(Value::Object(declared)) = members.take(keys::CLIENT_CAPABILITIES) {
+        meta.client_capabilities = ClientCapabilities::from_map(declared);
+    }
+    meta.client_info = members.get(keys::CLIENT_INFO).and_then(|info| Implementation::deserialize(info).ok());
+    if meta.client_info.is_some() {
+        members.take(keys::CLIENT_INFO);
+    }
+    meta.log_level = members.take(keys::LOG_LEVEL).map(|level| log_level(&level)).transpose()?;
+    let token = members.take(keys::PROGRESS_TOKEN);
+    meta.progress_token = token.map(|token| progress_token(&token, longest_token)).transpose()?;
+    meta.traceparent = text(&mut members, keys::TRACEPARENT, trace_context::is_traceparent);
     // Without its parent, the state of a trace belongs to nothing.
-    if meta.traceparent.is_none() {
-        meta.tracestate = None;
+    if meta.traceparent.is_some() {
+        meta.tracestate = text(&mut members, keys::TRACESTATE, trace_context::is_tracestate);
     }
-    meta.entries = entries;
+    meta.baggage = text(&mut members, keys::BAGGAGE, trace_context::is_baggage);
+    meta.entries = members.into_map();
     Ok(meta)
 }
 
-fn text(value: &Value, is_valid: fn(&str) -> bool) -> Option<String> {
-    value.as_str().filter(|text| is_valid(text)).map(str::to_owned)
+/// A text of the right form is taken out; what has another form stays among the entries.
+fn text(members: &mut Members, key: &str, is_valid: fn(&str) -> bool) -> Option<String> {
+    if !members.get(key)?.as_str().is_some_and(is_valid) {
+        return None;
+    }
+    match members.take(key) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
 }
 
 fn log_level(value: &Value) -> Result<LogLevel, Refusal> {
@@ -98,15 +104,24 @@ fn progress_token(value: &Value, longest: usize) -> Result<ProgressToken, Refusa
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
+    use crate::rules::message::{self, Incoming};
 
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
+    }
+
+    fn params(params: Value) -> Members {
+        let body = json!({ "jsonrpc": "2.0", "method": "m", "params": params }).to_string();
+        match message::read(body.as_bytes(), 64, 256).unwrap().0 {
+            Incoming::Notification { params, .. } => params.unwrap(),
+            Incoming::Request { .. } => unreachable!("it has no id"),
+        }
     }
 
     fn meta(extra: Value) -> Map<String, Value> {
@@ -116,11 +131,11 @@ mod tests {
     }
 
     fn read(extra: Value) -> RequestMeta {
-        super::read(meta(extra), 8192).unwrap()
+        super::read(meta(extra).into(), 8192).unwrap()
     }
 
     fn refused(extra: Value) -> Refusal {
-        let refusal = super::read(meta(extra), 8192).unwrap_err();
+        let refusal = super::read(meta(extra).into(), 8192).unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code), (200, -32602));
         refusal
     }
@@ -138,11 +153,11 @@ mod tests {
             json!({ "_meta": { VERSION: "2026-07-28", CAPABILITIES: [] } }),
             json!({ "_meta": { VERSION: "2026-07-28", CAPABILITIES: null } }),
         ] {
-            let refusal = version(Some(&object(params.clone()))).unwrap_err();
+            let refusal = version(Some(&self::params(params.clone()))).unwrap_err();
             assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602), "{params}");
         }
         assert_eq!(version(None).unwrap_err().error.code, -32602);
-        let params = object(json!({ "_meta": meta(json!({})) }));
+        let params = params(json!({ "_meta": meta(json!({})) }));
         assert_eq!(version(Some(&params)).unwrap(), "2026-07-28");
     }
 
@@ -165,7 +180,7 @@ mod tests {
         let meta = read(json!({ CAPABILITIES: declared.clone() }));
         assert_eq!(&Value::Object(meta.client_capabilities.as_map().clone()), &declared);
         assert!(meta.client_capabilities.elicitation_form());
-        assert_eq!(meta.entries[CAPABILITIES], declared);
+        assert!(meta.entries.is_empty());
     }
 
     #[test]
@@ -209,8 +224,8 @@ mod tests {
 
     #[test]
     fn ver_07_the_version_in_meta_makes_a_request_modern() {
-        assert!(is_modern(Some(&object(json!({ "_meta": { VERSION: 7 } })))));
-        assert!(!is_modern(Some(&object(json!({ "_meta": {}, "protocolVersion": "2025-11-25" })))));
+        assert!(is_modern(Some(&params(json!({ "_meta": { VERSION: 7 } })))));
+        assert!(!is_modern(Some(&params(json!({ "_meta": {}, "protocolVersion": "2025-11-25" })))));
         assert!(!is_modern(None));
     }
 }

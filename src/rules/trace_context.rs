@@ -2,9 +2,9 @@
 //!
 //! W3C Trace Context and Baggage tell a receiver to go on without what it cannot read, so nothing here is an error.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 
-use super::header_value::{readable, single};
+use super::header_value::{Header, readable, single};
 use crate::wire::{RequestMeta, keys};
 
 /// Members that a `tracestate` may have, and its receivers must keep.
@@ -13,24 +13,33 @@ const MEMBERS: usize = 32;
 /// Bytes of a `baggage` that must be carried; more is dropped as a whole.
 const BAGGAGE: usize = 8192;
 
+static PARENT: Header = Header::new(keys::TRACEPARENT, keys::TRACEPARENT);
+static STATE: HeaderName = HeaderName::from_static(keys::TRACESTATE);
+static BAGGAGE_LINES: HeaderName = HeaderName::from_static(keys::BAGGAGE);
+
 /// Takes what `_meta` does not say from the headers of the same names, which proxies and clients that know nothing of
 /// `_meta` set. A state stays with its own parent.
 pub(crate) fn or_headers(meta: &mut RequestMeta, headers: &HeaderMap) {
     if meta.traceparent.is_none() {
-        let parent = single(headers, keys::TRACEPARENT).ok().flatten();
+        let parent = single(headers, &PARENT).ok().flatten();
         meta.traceparent = parent.filter(|parent| is_traceparent(parent)).map(str::to_owned);
-        let state = joined(headers, keys::TRACESTATE).filter(|state| is_tracestate(state));
-        meta.tracestate = meta.traceparent.as_ref().and(state);
+        meta.tracestate = None;
+        if meta.traceparent.is_some() {
+            meta.tracestate = joined(headers, &STATE).filter(|state| is_tracestate(state));
+        }
     }
     if meta.baggage.is_none() {
-        meta.baggage = joined(headers, keys::BAGGAGE).filter(|baggage| is_baggage(baggage));
+        meta.baggage = joined(headers, &BAGGAGE_LINES).filter(|baggage| is_baggage(baggage));
     }
 }
 
 /// The lines of a header that is a list, as one.
-fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
+fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    if !headers.contains_key(name) {
+        return None;
+    }
     let lines: Option<Vec<&str>> = headers.get_all(name).iter().map(readable).collect();
-    lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join(","))
+    lines.map(|lines| lines.join(","))
 }
 
 /// Whether a `traceparent` is well formed: `00-<32 hex>-<16 hex>-<2 hex>`, ids not all zero. Later versions may be longer.

@@ -64,11 +64,14 @@ impl Arguments {
 
 /// What the schema does not say, such as the range of a 32-bit integer, the type itself does.
 pub(super) fn typed<T: DeserializeOwned>(given: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(given).map_err(|fault| {
-        let path = fault.path().to_string();
-        let place = if path == "." { String::new() } else { format!("at `{}`: ", clamp(&path)) };
-        format!("{place}{}", clamp(&fault.inner().to_string()))
-    })
+    // The way to a fault is kept only once there is one: keeping it costs more than the reading.
+    T::deserialize(&given).or_else(|_| serde_path_to_error::deserialize(given).map_err(described))
+}
+
+fn described(fault: serde_path_to_error::Error<serde_json::Error>) -> String {
+    let path = fault.path().to_string();
+    let place = if path == "." { String::new() } else { format!("at `{}`: ", clamp(&path)) };
+    format!("{place}{}", clamp(&fault.inner().to_string()))
 }
 
 /// A text, cut where a reader has seen enough.

@@ -24,6 +24,6 @@ pub struct RequestMeta {
     pub tracestate: Option<String>,
     /// W3C baggage, if it is well-formed.
     pub baggage: Option<String>,
-    /// Everything, as it came.
+    /// The members that have no field above, and those whose form none of them takes, as they came.
     pub entries: Map<String, Value>,
 }
