@@ -80,7 +80,8 @@ impl ChildSpec {
             let process = make();
             let label = label.clone();
             async move {
-                let address = leaf::launch((&parent).into(), label.clone(), process, options).await?;
+                let (address, leaf) = leaf::prepare((&parent).into(), label.clone(), process, options)?;
+                leaf.start().await?;
                 let pid = address.pid();
                 match pid.started().await {
                     Ok(()) => Ok(pid),

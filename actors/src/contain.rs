@@ -33,7 +33,7 @@ impl<T> Contained<T> {
     }
 
     /// Drops the value; a panic in its destructor is the error.
-    pub(crate) fn discard(mut self) -> Result<(), Crash> {
+    pub(crate) fn discard(&mut self) -> Result<(), Crash> {
         let value = self.0.take();
         contain(|| drop(value))
     }

@@ -101,7 +101,8 @@ impl DynamicSupervisor {
         process: P,
         options: SpawnOptions,
     ) -> Result<Child<P::Message>, StartError> {
-        let address = leaf::launch((&self.pid).into(), label.into(), process, options).await?;
+        let (address, leaf) = leaf::prepare((&self.pid).into(), label.into(), process, options)?;
+        leaf.start().await?;
         Ok(Child { pid: address.pid(), address })
     }
 

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
+use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
 
@@ -27,31 +27,44 @@ use crate::parent::{Parent, StartError};
 use crate::pid::{Finish, Pid};
 use crate::process::{Next, Process, SpawnOptions};
 
-/// Starts a leaf. Its init runs later, in its own task.
-pub(crate) async fn launch<P: Process>(
+/// A leaf that is registered under its parent and does not run yet. Dropped, it never does.
+pub(crate) struct Unborn {
+    leaf: Leaf,
+    parent: Option<ActorCell>,
+}
+
+/// Makes a leaf. No future holds the process on the way into its box: it may be large, and is moved once.
+pub(crate) fn prepare<P: Process>(
     parent: Parent,
     label: Label,
     process: P,
     options: SpawnOptions,
-) -> Result<Address<P::Message>, StartError> {
+) -> Result<(Address<P::Message>, Unborn), StartError> {
     let (parent, cell) = parent.resolve()?;
     let address = Address::new(label, parent, cell.is_some(), options.mailbox);
     let pid = address.pid();
     if let Some(parent) = &pid.block().parent {
         parent.block().adopt(pid.clone())?;
     }
-    let life = Life {
+    let mut life = Life {
         process: Contained::new(process),
         me: Me::new(address.clone()),
         options,
         finish: Finish(pid.clone()),
     };
-    let leaf = Leaf { life: Mutex::new(Some(Box::pin(life.live()))), pid };
-    let spawned = match cell {
-        Some(cell) => cell.spawn_linked(None, leaf, ()).await,
-        None => Actor::spawn(None, leaf, ()).await,
-    };
-    spawned.map(|_| address).map_err(StartError::from_ractor)
+    let leaf = Leaf { life: Mutex::new(Some(Box::pin(async move { life.live().await }))), pid };
+    Ok((address, Unborn { leaf, parent: cell }))
+}
+
+impl Unborn {
+    /// Starts the leaf. Its init runs later, in its own task.
+    pub(crate) async fn start(self) -> Result<(), StartError> {
+        let spawned = match self.parent {
+            Some(parent) => parent.spawn_linked(None, self.leaf, ()).await,
+            None => Actor::spawn(None, self.leaf, ()).await,
+        };
+        spawned.map(|_| ()).map_err(StartError::from_ractor)
+    }
 }
 
 /// The ractor actor of a leaf. It is small, and one type for all processes, because ractor moves it about: the life, which
@@ -100,7 +113,8 @@ impl Actor for Leaf {
     }
 }
 
-/// A process and what its life needs. The order of the fields is the order in which a kill drops them.
+/// A process and what its life needs. The order of the fields is the order in which a kill drops them: the process first, then
+/// the block is completed.
 struct Life<P: Process> {
     process: Contained<P>,
     me: Me<P::Message>,
@@ -116,19 +130,15 @@ enum Outcome<T> {
 }
 
 impl<P: Process> Life<P> {
-    async fn live(self) -> ExitReason {
-        // A kill drops these in reverse: the process first, then the block is completed.
-        let finish = self.finish;
-        let me = self.me;
-        let mut process = self.process;
+    async fn live(&mut self) -> ExitReason {
         let mut reason = ExitReason::Killed;
-        if let Some(state) = process.get_mut() {
-            reason = run(state, &me, self.options).await;
+        if let Some(process) = self.process.get_mut() {
+            reason = run(process, &self.me, self.options).await;
         }
-        if let Err(crash) = process.discard() {
+        if let Err(crash) = self.process.discard() {
             reason = first_crash(reason, crash);
         }
-        finish.0.finish(reason.clone());
+        self.finish.0.finish(reason.clone());
         reason
     }
 }

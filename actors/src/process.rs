@@ -157,6 +157,7 @@ pub async fn spawn<P: Process>(
     process: P,
     options: SpawnOptions,
 ) -> Result<Child<P::Message>, StartError> {
-    let address = leaf::launch(parent.into(), label.into(), process, options).await?;
+    let (address, leaf) = leaf::prepare(parent.into(), label.into(), process, options)?;
+    leaf.start().await?;
     Ok(Child { pid: address.pid(), address })
 }
