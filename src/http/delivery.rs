@@ -35,6 +35,14 @@ impl Delivery {
         outgoing
     }
 
+    /// Ends the request because its client takes nothing.
+    #[cfg(feature = "http2")]
+    pub(crate) fn stall(self) {
+        if !self.answered {
+            self.pid.exit(ExitReason::ShutdownWith(Tag::STALLED));
+        }
+    }
+
     /// Whether the answer was taken: nothing follows.
     pub(crate) fn is_answered(&self) -> bool {
         self.answered

@@ -154,8 +154,7 @@ impl Endpoint {
     {
         let accepts = self.check_head(head)?;
         let principal = self.gate.principal(head, caller.peer).await?;
-        let Intake { body, mut share } =
-            intake::read(&head.headers, body, &self.limits, &self.budget).await?;
+        let Intake { body, mut share } = intake::read(head, body, &self.limits, &self.budget).await?;
         let serves = |method: &str| self.handler.serves(method);
         let capabilities = self.handler.capabilities();
         let (admitted, values) =

@@ -5,13 +5,14 @@ use std::pin::pin;
 use std::task::Poll;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
+use http::request::Parts;
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::request::{Budget, Share};
 use crate::rules::errors::Refusal;
+use crate::rules::head_size;
 
 use super::Limits;
 
@@ -21,9 +22,10 @@ pub(super) struct Intake {
     pub(super) share: Share,
 }
 
-/// Reads a whole body. A declared length beyond the limit is refused before a byte is read.
+/// Reads a whole body. A declared length beyond the limit is refused before a byte is read. The head, which waits with it,
+/// counts too: over HTTP/2 a connection has many.
 pub(super) async fn read<B>(
-    headers: &HeaderMap,
+    head: &Parts,
     body: B,
     limits: &Limits,
     budget: &Budget,
@@ -32,11 +34,16 @@ where
     B: Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let declared = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let declared =
+        head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if declared.is_some_and(|length| length > limits.body as u64) {
         return Err(Refusal::body_too_large(limits.body));
     }
-    let mut reading = pin!(gather(body, limits.body, budget.share()));
+    let mut share = budget.share();
+    if !share.grow(head_size::of(head)) {
+        return Err(Refusal::too_many_bytes());
+    }
+    let mut reading = pin!(gather(body, limits.body, share));
     // Most bodies have come with their head: they need no timer.
     if let Poll::Ready(gathered) = poll_fn(|cx| Poll::Ready(reading.as_mut().poll(cx))).await {
         return gathered;

@@ -8,6 +8,7 @@
 //! | `intake.rs` | reading a body within its limits |
 //! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
 //! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
+//! | `held.rs` | bodies over HTTP/2, which a client may never take |
 //! | `connection.rs` | driving one connection with hyper |
 //! | `preface.rs` | HTTP/1.1 or HTTP/2, by the first bytes |
 //! | `socket.rs` | the TCP socket, and the watch that sees the client leave |
@@ -19,6 +20,8 @@ mod caller;
 mod connection;
 mod delivery;
 mod endpoint;
+#[cfg(feature = "http2")]
+mod held;
 mod intake;
 mod limits;
 mod metadata;

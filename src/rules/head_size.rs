@@ -5,16 +5,20 @@ use http::request::Parts;
 
 use super::errors::Refusal;
 
-/// Checks the size of a head as it was sent over HTTP/1.1: request line, header lines and the empty line.
+/// Checks the size of a head.
 ///
 /// # Errors
 ///
 /// 431.
 pub(crate) fn check(head: &Parts, limit: usize) -> Result<(), Refusal> {
+    if of(head) <= limit { Ok(()) } else { Err(Refusal::head_too_large(limit)) }
+}
+
+/// The size of a head as it is sent over HTTP/1.1: request line, header lines and the empty line.
+pub(crate) fn of(head: &Parts) -> usize {
     let line = head.method.as_str().len() + target(head) + "  HTTP/1.1\r\n".len();
     let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
-    let size = line + headers.sum::<usize>() + "\r\n".len();
-    if size <= limit { Ok(()) } else { Err(Refusal::head_too_large(limit)) }
+    line + headers.sum::<usize>() + "\r\n".len()
 }
 
 fn target(head: &Parts) -> usize {

@@ -96,8 +96,8 @@ impl Options {
         self.at_least("max_body", bytes, 1)
     }
 
-    /// How many bytes of request bodies the whole server holds at once, those of running requests and open streams
-    /// included: 256 MiB by default. Beyond, a request answers 503 with `Retry-After`. Each JSON value in a body counts as
+    /// How many bytes of requests, heads and bodies, the whole server holds at once, those of running requests and open
+    /// streams included: 256 MiB by default. Beyond, a request answers 503 with `Retry-After`. Each JSON value in a body counts as
     /// 256 bytes more, since that is about what it takes once it is read; the first 16 KiB of each request are not counted,
     /// so that small requests go on.
     #[must_use]
@@ -136,7 +136,8 @@ impl Options {
     }
 
     /// How long a client may read nothing that is written to it, 30 s by default; then its connection is closed and its
-    /// requests end with `shutdown: stalled`.
+    /// requests end with `shutdown: stalled`. Over HTTP/2 the window of one stream may be shut alone: a response that nothing
+    /// is taken of for this time and one `keep_alive` is dropped and its stream reset, and the other streams go on.
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
         self.limits.write_stall = within_reach(time);

@@ -150,6 +150,10 @@ async fn the_bodies_of_all_requests_together_have_a_limit() {
     let refused = server.send(holding(40)).await;
     assert_eq!((refused.status, refused.code()), (503, 503));
     assert!(refused.header("retry-after").is_some());
+    // So is one whose head is large: it waits as long as its body does.
+    let pad = "x".repeat(30 * 1024);
+    let refused = server.send(call("echo", json!({"text": "small"})).header("X-Pad", &pad)).await;
+    assert_eq!((refused.status, refused.code()), (503, 503));
     assert_eq!(server.send(call("echo", json!({"text": "small"}))).await.text(), "small");
 
     gate.add_permits(2);

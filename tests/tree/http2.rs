@@ -122,6 +122,44 @@ async fn a_window_kept_at_zero_stalls_one_stream_only() {
     drop(stalled);
 }
 
+/// What a client takes nothing of does not stay for as long as it likes, however busy its other streams are.
+#[tokio::test]
+async fn a_response_that_nobody_takes_is_dropped_and_the_others_go_on() {
+    async fn large(_: NoArguments) -> String {
+        "x".repeat(1_000_000)
+    }
+    async fn one_step(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
+        call.progress(1, None, "more than the window has room for, so that it is shut from now on").await?;
+        std::future::pending().await
+    }
+    let short = Duration::from_millis(100);
+    let suite = fixture::suite().tool("large", large).tool("one_step", one_step);
+    let server = Server::start_with(suite, Options::new().keep_alive(short).write_stall(short)).await;
+    let mut client = Http2::with_window(&server, 64).await;
+    let untaken = client.start(&call("large", json!({}))).await.await.unwrap();
+    let stalled = client.start(&call("one_step", json!({})).progress(json!(1))).await.await.unwrap();
+    let request = server.await_process("request tools/call one_step").await;
+    assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::STALLED));
+
+    // The answer was there before the stream was: it is dropped, too.
+    let mut body = untaken.into_body();
+    let mut taken = 0;
+    let end = loop {
+        match body.data().await.expect("it does not end as if it were whole") {
+            Ok(piece) => {
+                taken += piece.len();
+                body.flow_control().release_capacity(piece.len()).unwrap();
+            }
+            Err(error) => break error,
+        }
+    };
+    assert!(end.is_reset(), "{end}");
+    assert!(taken <= 16 * 1024, "{taken} bytes were kept");
+    let (status, answer) = client.send(&call("echo", json!({"text": "beside"}))).await;
+    assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!("beside")));
+    drop(stalled);
+}
+
 #[tokio::test]
 async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
     let server = Server::start(fixture::suite()).await;
