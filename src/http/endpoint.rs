@@ -201,8 +201,8 @@ impl Endpoint {
             .admit_request(&request, arrival.share, accepts, caller)
             .map_err(|refusal| refusal.with_id(request.id.clone()))?;
         let outbox = Arc::new(match &held {
-            Held::Slot(..) => Outbox::new(self.limits.outbox, accepts.sse),
-            Held::Place(..) => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
+            Held::Slot { .. } => Outbox::new(self.limits.outbox, accepts.sse),
+            Held::Place { .. } => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
         });
         let context = RequestContext {
             name: request.request.name().map(Box::from),
@@ -266,7 +266,7 @@ impl Endpoint {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            held: Held::Slot(self.slot(Lane::Lists, caller)?, arrival.share),
+            held: Held::Slot { _slot: self.slot(Lane::Lists, caller)?, _share: arrival.share },
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
@@ -286,14 +286,16 @@ impl Endpoint {
         caller: &Caller,
     ) -> Result<Held, Refusal> {
         let Request::Listen(listen) = &request.request else {
-            return self.slot(lane(&request.request), caller).map(|slot| Held::Slot(slot, share));
+            return self
+                .slot(lane(&request.request), caller)
+                .map(|slot| Held::Slot { _slot: slot, _share: share });
         };
         if !accepts.sse {
             return Err(Refusal::needs_a_stream());
         }
         subscription::check_size(&listen.notifications, self.limits.filter)?;
         let place = self.streams.admission.take().ok_or_else(Refusal::too_many_streams)?;
-        self.still_open().map(|()| Held::Place(place, share))
+        self.still_open().map(|()| Held::Place { _place: place, _share: share })
     }
 
     fn slot(&self, lane: Lane, caller: &Caller) -> Result<Slot, Refusal> {

@@ -51,9 +51,9 @@ pub(crate) struct Call {
 /// What a running request takes from the server's limits.
 pub(crate) enum Held {
     /// One of the requests that run at once, with the bytes of its body.
-    Slot(#[allow(dead_code)] Slot, #[allow(dead_code)] Share),
+    Slot { _slot: Slot, _share: Share },
     /// One of the streams that are open, with the same.
-    Place(#[allow(dead_code)] Place, #[allow(dead_code)] Share),
+    Place { _place: Place, _share: Share },
 }
 
 pub(crate) type Spawning<'a> = Pin<Box<dyn Future<Output = Result<Pid, StartError>> + Send + 'a>>;
