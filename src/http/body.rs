@@ -54,6 +54,14 @@ impl ResponseBody {
         let silence = Box::pin(sleep(keep_alive));
         Self(Kind::Stream(Box::new(Stream { delivery, first, silence, keep_alive })))
     }
+
+    /// Told before it is dropped, if that is because the client took nothing of it.
+    #[cfg(feature = "http2")]
+    pub(super) fn stalled(&self) {
+        if let Kind::Stream(stream) = &self.0 {
+            stream.delivery.stalled();
+        }
+    }
 }
 
 impl Stream {

@@ -19,6 +19,8 @@ use crate::request::{Drain, Phase};
 
 use super::preface::{self, Version};
 use super::stall::Stalling;
+#[cfg(feature = "http2")]
+use super::taking;
 use super::{Caller, Endpoint, Limits, ResponseBody};
 
 /// Serves one connection until the client leaves, a limit ends it or the server closes it.
@@ -118,9 +120,13 @@ where
     S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
+    let service = service_fn(move |request| {
+        let answer = service.clone().call(request);
+        async move { Ok::<_, Infallible>(answer.await?.map(taking::Pieces::new)) }
+    });
     let size = u32::try_from(limits.head).unwrap_or(u32::MAX);
     let streams = u32::try_from(limits.in_flight_per_connection).unwrap_or(u32::MAX);
-    let mut builder = hyper::server::conn::http2::Builder::new(hyper_util::rt::TokioExecutor::new());
+    let mut builder = hyper::server::conn::http2::Builder::new(taking::Streams { limit: limits.write_stall });
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(streams)

@@ -12,6 +12,7 @@
 //! | `preface.rs` | HTTP/1.1 or HTTP/2, by the first bytes |
 //! | `socket.rs` | the TCP socket, and the watch that sees the client leave |
 //! | `stall.rs` | a client that stops reading |
+//! | `taking.rs` | a client that takes nothing of one HTTP/2 stream |
 //! | `limits.rs` | the limits of this transport |
 
 mod body;
@@ -25,6 +26,8 @@ mod metadata;
 mod preface;
 mod socket;
 mod stall;
+#[cfg(feature = "http2")]
+mod taking;
 
 pub use body::ResponseBody;
 pub(crate) use caller::Gate;
