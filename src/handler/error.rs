@@ -197,7 +197,7 @@ impl fmt::Debug for Misconfigured {
 
 impl fmt::Display for Misconfigured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the server is misconfigured:")?;
+        f.write_str("what the server is to offer is misconfigured:")?;
         self.faults.iter().try_for_each(|fault| write!(f, "\n  - {fault}"))
     }
 }
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn misconfiguration_names_all_faults_in_one_message() {
         let all = Misconfigured::unless_empty(vec!["one".into(), "two".into()]).unwrap_err();
-        assert_eq!(all.to_string(), "the server is misconfigured:\n  - one\n  - two");
+        assert_eq!(all.to_string(), "what the server is to offer is misconfigured:\n  - one\n  - two");
         assert!(Misconfigured::unless_empty(vec![]).is_ok());
     }
 }
