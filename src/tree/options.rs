@@ -194,6 +194,8 @@ impl Options {
     /// How many requests run at once on the whole server, 1,000 by default, and on one connection, 100 by default.
     /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists and completion are counted apart
     /// from calls and reads, each up to the limit: a server full of calls still says what it offers.
+    /// On HTTP/2 a connection has no more streams than that at once, counted from the head on: requests that wait for their
+    /// bodies hold at most so many times [`max_head`](Self::max_head) and 16 KiB before the body budget counts them.
     #[must_use]
     pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
         self.max_in_flight = server;
