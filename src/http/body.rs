@@ -3,10 +3,8 @@
 //! A stream writes one event a frame, so that nothing waits for company, and a comment after each keep-alive period of
 //! silence (SSE-06). The answer ends it at once (SSE-04), and the connection serves the next request.
 
-use std::io;
+use std::convert::Infallible;
 use std::pin::Pin;
-#[cfg(feature = "http2")]
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,21 +16,18 @@ use crate::handler::Event;
 use crate::request::Outgoing;
 
 use super::delivery::Delivery;
-#[cfg(feature = "http2")]
-use super::held::{Bodies, Held, lock};
 
 /// The body of a response of this server.
+#[derive(Debug)]
 pub struct ResponseBody(Kind);
 
-pub(super) enum Kind {
+#[derive(Debug)]
+enum Kind {
     Whole(Bytes),
     Stream(Box<Stream>),
-    /// One of the above, over HTTP/2.
-    #[cfg(feature = "http2")]
-    Held(Arc<Mutex<Held>>),
 }
 
-pub(super) struct Stream {
+struct Stream {
     delivery: Delivery,
     /// Taken out of the outbox to decide that this is a stream.
     first: Option<Outgoing>,
@@ -40,9 +35,9 @@ pub(super) struct Stream {
     keep_alive: Duration,
 }
 
-impl std::fmt::Debug for ResponseBody {
+impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ResponseBody")
+        f.write_str("Stream")
     }
 }
 
@@ -60,48 +55,11 @@ impl ResponseBody {
         Self(Kind::Stream(Box::new(Stream { delivery, first, silence, keep_alive })))
     }
 
-    /// The same body, dropped if the client takes nothing of it for too long.
+    /// Told before it is dropped, if that is because the client took nothing of it.
     #[cfg(feature = "http2")]
-    pub(super) fn held(self, bodies: &Bodies) -> Self {
-        if self.0.is_end() { self } else { Self(Kind::Held(bodies.hold(self.0))) }
-    }
-}
-
-impl Kind {
-    pub(super) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        match self {
-            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Self::Whole(bytes) => Poll::Ready(Some(Ok(std::mem::take(bytes)))),
-            Self::Stream(stream) => stream.poll_frame(cx).map(|frame| frame.map(Ok)),
-            #[cfg(feature = "http2")]
-            Self::Held(held) => lock(held).poll_frame(cx),
-        }
-    }
-
-    pub(super) fn is_end(&self) -> bool {
-        match self {
-            Self::Whole(bytes) => bytes.is_empty(),
-            Self::Stream(stream) => stream.is_end(),
-            #[cfg(feature = "http2")]
-            Self::Held(held) => lock(held).is_end(),
-        }
-    }
-
-    /// How many bytes are left, where that is known.
-    pub(super) fn length(&self) -> Option<u64> {
-        match self {
-            Self::Whole(bytes) => Some(bytes.len() as u64),
-            Self::Stream(_) => None,
-            #[cfg(feature = "http2")]
-            Self::Held(held) => lock(held).length(),
-        }
-    }
-
-    /// Ends the request behind a body that its client does not take.
-    #[cfg(feature = "http2")]
-    pub(super) fn stall(self) {
-        if let Self::Stream(stream) = self {
-            stream.delivery.stall();
+    pub(super) fn stalled(&self) {
+        if let Kind::Stream(stream) = &self.0 {
+            stream.delivery.stalled();
         }
     }
 }
@@ -159,17 +117,34 @@ fn event(json: &Bytes) -> Bytes {
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = io::Error;
+    type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_frame(cx).map(|frame| frame.map(|frame| frame.map(Frame::data)))
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let frame = match &mut self.0 {
+            Kind::Whole(bytes) if bytes.is_empty() => None,
+            Kind::Whole(bytes) => Some(std::mem::take(bytes)),
+            Kind::Stream(stream) => match stream.poll_frame(cx) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end()
+        match &self.0 {
+            Kind::Whole(bytes) => bytes.is_empty(),
+            Kind::Stream(stream) => stream.is_end(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.length().map_or_else(SizeHint::new, SizeHint::with_exact)
+        match &self.0 {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Stream(_) => SizeHint::new(),
+        }
     }
 }

@@ -11,20 +11,16 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
-#[cfg(feature = "http2")]
-use hyper::service::Service;
 use hyper::service::{HttpService, service_fn};
-#[cfg(feature = "http2")]
-use hyper::{Request, Response};
 use hyper_util::rt::TokioTimer;
 use tokio::time::timeout;
 
 use crate::request::{Drain, Phase};
 
-#[cfg(feature = "http2")]
-use super::held::Bodies;
 use super::preface::{self, Version};
 use super::stall::Stalling;
+#[cfg(feature = "http2")]
+use super::taking;
 use super::{Caller, Endpoint, Limits, ResponseBody};
 
 /// Serves one connection until the client leaves, a limit ends it or the server closes it.
@@ -121,21 +117,16 @@ async fn http2<IO, S>(
 ) -> hyper::Result<()>
 where
     IO: Read + Write + Unpin + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<ResponseBody>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
+    S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
-    let bodies = Arc::new(Bodies::default());
-    let held = Arc::clone(&bodies);
     let service = service_fn(move |request| {
-        let (response, bodies) = (service.call(request), Arc::clone(&held));
-        async move { response.await.map(|response| response.map(|body| body.held(&bodies))) }
+        let answer = service.clone().call(request);
+        async move { Ok::<_, Infallible>(answer.await?.map(taking::Pieces::new)) }
     });
     let size = u32::try_from(limits.head).unwrap_or(u32::MAX);
     let streams = u32::try_from(limits.in_flight_per_connection).unwrap_or(u32::MAX);
-    let mut builder = hyper::server::conn::http2::Builder::new(hyper_util::rt::TokioExecutor::new());
+    let mut builder = hyper::server::conn::http2::Builder::new(taking::Streams { limit: limits.write_stall });
     builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(streams)
@@ -154,8 +145,6 @@ where
         () = closing => Duration::MAX,
         // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever, and need not agree.
         () = idle(caller, limits) => limits.first_byte,
-        // A stream that has nothing to tell is asked each keep-alive.
-        never = bodies.expire(limits.keep_alive.saturating_add(limits.write_stall)) => match never {},
     };
     connection.as_mut().graceful_shutdown();
     timeout(limit, connection).await.unwrap_or(Ok(()))

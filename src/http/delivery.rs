@@ -14,13 +14,16 @@ use super::Stalled;
 pub(crate) struct Delivery {
     outbox: Arc<Outbox>,
     pid: Pid,
+    /// Of the whole connection.
     stalled: Stalled,
+    /// Of this response alone.
+    untaken: Stalled,
     answered: bool,
 }
 
 impl Delivery {
     pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid, stalled: Stalled) -> Self {
-        Self { outbox, pid, stalled, answered: false }
+        Self { outbox, pid, stalled, untaken: Stalled::default(), answered: false }
     }
 
     pub(crate) async fn next(&mut self) -> Outgoing {
@@ -35,17 +38,15 @@ impl Delivery {
         outgoing
     }
 
-    /// Ends the request because its client takes nothing.
-    #[cfg(feature = "http2")]
-    pub(crate) fn stall(self) {
-        if !self.answered {
-            self.pid.exit(ExitReason::ShutdownWith(Tag::STALLED));
-        }
-    }
-
     /// Whether the answer was taken: nothing follows.
     pub(crate) fn is_answered(&self) -> bool {
         self.answered
+    }
+
+    /// Told before it is dropped, if that is because the client took nothing of its stream.
+    #[cfg(feature = "http2")]
+    pub(super) fn stalled(&self) {
+        self.untaken.set();
     }
 }
 
@@ -53,7 +54,8 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.answered {
             self.outbox.abandon();
-            let why = if self.stalled.is_set() { Tag::STALLED } else { Tag::CLIENT_DISCONNECTED };
+            let stalled = self.stalled.is_set() || self.untaken.is_set();
+            let why = if stalled { Tag::STALLED } else { Tag::CLIENT_DISCONNECTED };
             self.pid.exit(ExitReason::ShutdownWith(why));
         }
     }

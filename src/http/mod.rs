@@ -8,11 +8,11 @@
 //! | `intake.rs` | reading a body within its limits |
 //! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
 //! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
-//! | `held.rs` | bodies over HTTP/2, which a client may never take |
 //! | `connection.rs` | driving one connection with hyper |
 //! | `preface.rs` | HTTP/1.1 or HTTP/2, by the first bytes |
 //! | `socket.rs` | the TCP socket, and the watch that sees the client leave |
 //! | `stall.rs` | a client that stops reading |
+//! | `taking.rs` | a client that takes nothing of one HTTP/2 stream |
 //! | `limits.rs` | the limits of this transport |
 
 mod body;
@@ -20,14 +20,14 @@ mod caller;
 mod connection;
 mod delivery;
 mod endpoint;
-#[cfg(feature = "http2")]
-mod held;
 mod intake;
 mod limits;
 mod metadata;
 mod preface;
 mod socket;
 mod stall;
+#[cfg(feature = "http2")]
+mod taking;
 
 pub use body::ResponseBody;
 pub(crate) use caller::Gate;

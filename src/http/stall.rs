@@ -20,6 +20,10 @@ impl Stalled {
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
+
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 /// A connection whose writes have a time limit.
@@ -53,7 +57,7 @@ impl<IO> Stalling<IO> {
     /// Whichever call meets the error first is the only one that sees which it was.
     fn noticed<T>(&self, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if matches!(&progress, Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::TimedOut) {
-            self.stalled.0.store(true, Ordering::Release);
+            self.stalled.set();
         }
         progress
     }

@@ -136,8 +136,7 @@ impl Options {
     }
 
     /// How long a client may read nothing that is written to it, 30 s by default; then its connection is closed and its
-    /// requests end with `shutdown: stalled`. Over HTTP/2 the window of one stream may be shut alone: a response that nothing
-    /// is taken of for this time and one `keep_alive` is dropped and its stream reset, and the other streams go on.
+    /// requests end with `shutdown: stalled`. On HTTP/2 a stream that its client makes no room for that long is reset alone.
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
         self.limits.write_stall = within_reach(time);
@@ -195,6 +194,8 @@ impl Options {
     /// How many requests run at once on the whole server, 1,000 by default, and on one connection, 100 by default.
     /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists and completion are counted apart
     /// from calls and reads, each up to the limit: a server full of calls still says what it offers.
+    ///
+    /// On HTTP/2 a connection has no more streams than that at once, counted from the head on.
     #[must_use]
     pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
         self.max_in_flight = server;

@@ -160,6 +160,42 @@ async fn a_response_that_nobody_takes_is_dropped_and_the_others_go_on() {
     drop(stalled);
 }
 
+/// A finished answer is held by no actor: its stream ends all the same, and new requests do not keep it.
+#[tokio::test]
+async fn whole_answers_that_the_client_makes_no_room_for_are_dropped_after_the_stall_time() {
+    for window in [0, 1] {
+        let server =
+            Server::start_with(fixture::suite(), Options::new().write_stall(Duration::from_millis(300)))
+                .await;
+        let mut client = Http2::with_window(&server, window).await;
+        let large = call("echo", json!({"text": "x".repeat(100_000)}));
+        for accept in ["application/json", "text/event-stream"] {
+            let response = client.start(&large.clone().header("Accept", accept)).await.await.unwrap();
+            assert_eq!(response.status(), 200);
+            let mut body = response.into_body();
+            let error = loop {
+                match body.data().await.expect("no end in order") {
+                    Ok(byte) => assert_eq!(byte.len(), 1, "window {window}"),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.reason(), Some(h2::Reason::CANCEL), "window {window}, {accept}");
+        }
+        // The connection serves on.
+        let beside = client.start(&call("echo", json!({"text": "beside"}))).await.await.unwrap();
+        assert_eq!(beside.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn a_large_answer_arrives_whole_through_a_small_window() {
+    let server = Server::start(fixture::suite()).await;
+    let mut client = Http2::with_window(&server, 1000).await;
+    let text = "x".repeat(300_000);
+    let (status, answer) = client.send(&call("echo", json!({"text": text}))).await;
+    assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!(text)));
+}
+
 #[tokio::test]
 async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
     let server = Server::start(fixture::suite()).await;
