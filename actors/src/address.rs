@@ -14,8 +14,8 @@ use crate::pid::Pid;
 pub struct Address<M>(Arc<Block<Mailbox<M>>>);
 
 impl<M: Send + 'static> Address<M> {
-    pub(crate) fn new(label: Label, parent: Option<Pid>, linked: bool, capacity: usize) -> Self {
-        Self(Block::new(Kind::Leaf, label, parent, linked, Mailbox::new(capacity)))
+    pub(crate) fn new(label: Label, parent: Option<Pid>, capacity: usize) -> Self {
+        Self(Block::new(Kind::Leaf, label, parent, Mailbox::new(capacity)))
     }
 
     pub(crate) fn block(&self) -> &Block<Mailbox<M>> {

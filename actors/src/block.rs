@@ -59,8 +59,6 @@ pub(crate) struct Block<Q: ?Sized> {
     pub(crate) label: Label,
     pub(crate) detail: Mutex<Option<Label>>,
     pub(crate) parent: Option<Pid>,
-    /// Whether a ractor actor supervises it, ours or not.
-    pub(crate) linked: bool,
     pub(crate) born: Instant,
     pub(crate) restarts: AtomicU32,
     marks: AtomicU8,
@@ -82,14 +80,13 @@ pub(crate) struct Block<Q: ?Sized> {
 }
 
 impl<Q> Block<Q> {
-    pub(crate) fn new(kind: Kind, label: Label, parent: Option<Pid>, linked: bool, inbox: Q) -> Arc<Self> {
+    pub(crate) fn new(kind: Kind, label: Label, parent: Option<Pid>, inbox: Q) -> Arc<Self> {
         Arc::new(Self {
             id: next_id(),
             kind,
             label,
             detail: Mutex::new(None),
             parent,
-            linked,
             born: Instant::now(),
             restarts: AtomicU32::new(0),
             marks: AtomicU8::new(0),

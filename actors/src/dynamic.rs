@@ -217,7 +217,7 @@ async fn launch(
     options: DynamicOptions,
 ) -> Result<DynamicSupervisor, StartError> {
     let (parent, cell) = parent.resolve()?;
-    let pid = Pid::new(Block::new(Kind::Supervisor, label, parent, cell.is_some(), NoInbox));
+    let pid = Pid::new(Block::new(Kind::Supervisor, label, parent, NoInbox));
     lock(&pid.block().children).max = options.max_children;
     if let Some(parent) = &pid.block().parent {
         parent.block().adopt(pid.clone())?;

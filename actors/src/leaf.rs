@@ -41,7 +41,7 @@ pub(crate) fn prepare<P: Process>(
     options: SpawnOptions,
 ) -> Result<(Address<P::Message>, Unborn), StartError> {
     let (parent, cell) = parent.resolve()?;
-    let address = Address::new(label, parent, cell.is_some(), options.mailbox);
+    let address = Address::new(label, parent, options.mailbox);
     let pid = address.pid();
     if let Some(parent) = &pid.block().parent {
         parent.block().adopt(pid.clone())?;

@@ -197,12 +197,14 @@ impl Pid {
         }
     }
 
-    /// Clean ends are for debugging; what broke is told once, and what only died with its parent is not told again.
+    /// Clean ends are for debugging; what broke is told once. Nor is a kill that nobody asked for by this pid told: such a
+    /// process died with its parent, or with its runtime. Of one that did not follow an exit request in time, who gave up
+    /// waiting has said so.
     fn log(&self, reason: &ExitReason) {
         let (id, label) = (self.0.id, &self.0.label);
         let quiet = match reason {
             ExitReason::Crash(crash) => self.reports_to_starter(crash),
-            ExitReason::Killed => self.was_told_otherwise() || self.is_orphan(),
+            ExitReason::Killed => self.0.request.get() != Some(&ExitReason::Killed),
             _ => true,
         };
         if quiet {
@@ -215,17 +217,6 @@ impl Pid {
     /// The failed start of a supervisor is the error that its starter gets.
     fn reports_to_starter(&self, crash: &Crash) -> bool {
         self.0.kind == Kind::Supervisor && crash.kind() == CrashKind::Init
-    }
-
-    /// Killed because it did not follow an exit request in time: who gave up waiting has said so.
-    fn was_told_otherwise(&self) -> bool {
-        self.0.request.get().is_some_and(|request| *request != ExitReason::Killed)
-    }
-
-    /// Killed by ractor because its parent ended.
-    fn is_orphan(&self) -> bool {
-        let supervisor = lock(&self.0.cell).as_ref().and_then(ActorCell::try_get_supervisor);
-        self.0.linked && supervisor.is_none()
     }
 }
 

@@ -120,7 +120,9 @@ impl Endpoint {
             Ok(()) if browser.is_some() && cors::is_preflight(&head.method, &head.headers) => {
                 preflight(&head)
             }
-            Ok(()) => self.admit(&mut head, body, caller).await.unwrap_or_else(refuse),
+            Ok(()) => {
+                self.admit(&mut head, body, caller).await.unwrap_or_else(|refusal| self.decline(refusal))
+            }
             Err(refusal) => {
                 self.tell_operator(&refusal);
                 return refuse(refusal);
@@ -130,6 +132,14 @@ impl Endpoint {
             cors::answer(&request, response.headers_mut());
         }
         response
+    }
+
+    /// A limit of the whole server that was reached is the operator's affair, too; that it shuts down they know.
+    fn decline(&self, refusal: Refusal) -> Response<ResponseBody> {
+        if refusal.status == StatusCode::SERVICE_UNAVAILABLE && self.drain.phase() == Phase::Open {
+            self.tell_operator(&refusal);
+        }
+        refuse(refusal)
     }
 
     /// A name or an origin that is missing in a list is the operator's affair: the message says which, and the option.

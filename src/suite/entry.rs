@@ -164,8 +164,9 @@ impl Entry {
             let text = format!("the tool `{name}` did not finish within {limit:?} and was interrupted");
             // Closed means that the call has just ended by itself.
             if expired.send_result(CallToolResult::error(text)).is_ok() {
-                tracing::warn!(target: "ractor_mcp", tool = %name, ?limit, "the tool did not finish in time");
-                expired.pid().exit(ExitReason::ShutdownWith(Tag::EXPIRED));
+                let pid = expired.pid();
+                tracing::warn!(target: "ractor_mcp", request = %pid.label(), ?limit, "the tool did not finish in time");
+                pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
             }
         };
         channel.spawn(timer, |_| SuiteMessage::task_ended());

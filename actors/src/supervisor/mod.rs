@@ -92,7 +92,7 @@ impl Supervisor {
         children: Vec<ChildSpec>,
     ) -> Result<Self, StartError> {
         let (parent, cell) = parent.into().resolve()?;
-        let pid = Pid::new(Block::new(Kind::Supervisor, label.into(), parent, cell.is_some(), NoInbox));
+        let pid = Pid::new(Block::new(Kind::Supervisor, label.into(), parent, NoInbox));
         if let Some(parent) = &pid.block().parent {
             parent.block().adopt(pid.clone())?;
         }
