@@ -136,7 +136,8 @@ impl Options {
     }
 
     /// How long a client may read nothing that is written to it, 30 s by default; then its connection is closed and its
-    /// requests end with `shutdown: stalled`. On HTTP/2 a stream that its client makes no room for that long is reset alone.
+    /// requests end with `shutdown: stalled`. On HTTP/2 a stream of which its client
+    /// takes less than 16 KiB in that time, while more waits, is reset alone.
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
         self.limits.write_stall = within_reach(time);
