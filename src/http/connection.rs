@@ -125,11 +125,12 @@ where
         async move { Ok::<_, Infallible>(answer.await?.map(taking::Pieces::new)) }
     });
     let size = u32::try_from(limits.head).unwrap_or(u32::MAX);
-    let streams = u32::try_from(limits.in_flight_per_connection).unwrap_or(u32::MAX);
-    let mut builder = hyper::server::conn::http2::Builder::new(taking::Streams { limit: limits.write_stall });
+    let at_once = u32::try_from(limits.in_flight_per_connection).unwrap_or(u32::MAX);
+    let streams = taking::Streams::new(limits.write_stall);
+    let mut builder = hyper::server::conn::http2::Builder::new(streams.clone());
     builder
         .timer(TokioTimer::new())
-        .max_concurrent_streams(streams)
+        .max_concurrent_streams(at_once)
         .max_header_list_size(size)
         .max_send_buf_size(limits.head)
         // Floods of resets, of the client's or of our own making, end the connection.
@@ -144,20 +145,27 @@ where
         // The end of the drain is limited from above.
         () = closing => Duration::MAX,
         // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever, and need not agree.
-        () = idle(caller, limits) => limits.first_byte,
+        () = idle(&streams, caller, limits) => limits.first_byte,
     };
     connection.as_mut().graceful_shutdown();
-    timeout(limit, connection).await.unwrap_or(Ok(()))
+    loop {
+        match timeout(limit, connection.as_mut()).await {
+            Ok(ended) => return ended,
+            Err(_) if streams.open() == 0 => return Ok(()),
+            // A request that was on its way when the client was told to send no more.
+            Err(_) => {}
+        }
+    }
 }
 
-/// Resolves when the connection has had no request for the head time.
+/// Resolves when the connection has had no stream for the head time: nothing is read, worked on or written.
 #[cfg(feature = "http2")]
-async fn idle(caller: &Caller, limits: &Limits) {
+async fn idle(streams: &taking::Streams, caller: &Caller, limits: &Limits) {
     let mut seen = caller.requests();
     loop {
         tokio::time::sleep(limits.head_time).await;
         let now = caller.requests();
-        if now == seen && caller.parent.count() == 0 {
+        if now == seen && streams.open() == 0 {
             return;
         }
         seen = now;

@@ -40,7 +40,7 @@ where
         return Err(Refusal::body_too_large(limits.body));
     }
     let mut share = budget.share();
-    if !share.grow(head_size::of(head)) {
+    if !share.grow(head_size::in_memory(head)) {
         return Err(Refusal::too_many_bytes());
     }
     let mut reading = pin!(gather(body, limits.body, share));

@@ -14,6 +14,10 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
+/// How much may wait in the system for what the client has room for, in bytes.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 128 * 1024;
+
 /// One end of the socket for hyper.
 pub(crate) struct Socket(Arc<TcpStream>);
 
@@ -25,9 +29,14 @@ impl Socket {
     pub(crate) fn new(stream: TcpStream, stall: Duration) -> (Self, Watch) {
         // A response is written in one piece or event by event; waiting for more to send only delays it.
         let _ = stream.set_nodelay(true);
-        // A client that vanished without a word acknowledges nothing: the system gives up on it after this time.
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(stall));
+        {
+            // A client that vanished without a word acknowledges nothing: the system gives up on it after this time.
+            let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(stall));
+            // By itself the system tells of room in a full send buffer when a third of it is free. That may be megabytes,
+            // and whoever takes them slowly would look as if it took nothing.
+            let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
+        }
         let _ = stall;
         let stream = Arc::new(stream);
         (Self(Arc::clone(&stream)), Watch(stream))

@@ -1,22 +1,22 @@
-//! Whether the client of one HTTP/2 stream takes what is written to it.
+//! The streams of one HTTP/2 connection, and whether their clients take what is written to them.
 //!
 //! A client may keep the window of a stream at zero while its socket reads on, so that the write stall of the socket sees
-//! nothing. A response goes to h2 in pieces: h2 asks for the next one when the client has made room, and a stream that is
-//! not asked again for the stall time is reset, alone. What h2 still holds of a response that has ended is at most
+//! nothing. A response goes to h2 in pieces, which see each byte that is sent of them: a stream of which nothing was sent
+//! for the stall time, while a piece waits, is reset, alone. What h2 still holds of a response that has ended is at most
 //! [`SMALL`] bytes.
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use hyper::rt::Executor;
-use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::ResponseBody;
 
@@ -27,23 +27,68 @@ const PIECE: usize = 16 * 1024;
 const SMALL: usize = 1024;
 
 tokio::task_local! {
-    /// Set in the task of each stream, by which its body finds its watch.
-    static TAKING: Arc<watch::Sender<Client>>;
+    /// Set in the task of each stream, by which its body finds it.
+    static CLIENT: Arc<Client>;
 }
 
 /// What the client of a stream does.
-#[derive(Clone, Copy)]
-enum Client {
-    Reads,
-    /// A piece waits for room since then.
-    Lingers(Instant),
+#[derive(Default)]
+struct Client(Mutex<Taking>);
+
+#[derive(Clone, Copy, Default)]
+enum Taking {
+    #[default]
+    All,
+    /// Something waits, of which it has taken nothing since then.
+    Nothing(Instant),
+    /// For too long.
     Stalled,
+}
+
+impl Client {
+    fn taking(&self) -> Taking {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A verdict stays, whatever is sent behind it.
+    fn note(&self, taking: Taking) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(*noted, Taking::Stalled) {
+            *noted = taking;
+        }
+    }
+
+    /// Resolves when it has taken nothing for the limit.
+    async fn stalled(&self, limit: Duration) {
+        let mut look = Instant::now() + limit;
+        loop {
+            sleep_until(look).await;
+            let now = Instant::now();
+            look = match self.taking() {
+                Taking::Nothing(since) if since + limit <= now => return self.note(Taking::Stalled),
+                Taking::Nothing(since) => since + limit,
+                Taking::All | Taking::Stalled => now + limit,
+            };
+        }
+    }
 }
 
 /// Runs the streams of one connection, each in a task of its own that ends when its client has stopped reading.
 #[derive(Clone)]
 pub(super) struct Streams {
-    pub(super) limit: Duration,
+    limit: Duration,
+    open: Arc<AtomicUsize>,
+}
+
+impl Streams {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, open: Arc::default() }
+    }
+
+    /// How many are at work: from their head on, until all but the last bytes of their response are sent.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
 }
 
 impl<F> Executor<F> for Streams
@@ -51,37 +96,37 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn execute(&self, stream: F) {
-        let (client, watched) = watch::channel(Client::Reads);
-        let client = Arc::new(client);
+        let open = Open::new(Arc::clone(&self.open));
         let limit = self.limit;
-        tokio::spawn(TAKING.scope(Arc::clone(&client), async move {
+        let client = Arc::new(Client::default());
+        tokio::spawn(CLIENT.scope(Arc::clone(&client), async move {
+            let _open = open;
             // Dropped behind the verdict: an unfinished stream that is dropped is reset.
-            let stream = std::pin::pin!(stream);
+            let stream = pin!(stream);
             tokio::select! {
                 biased;
                 () = stream => {}
-                () = stalled(watched, limit) => {
+                () = client.stalled(limit) => {
                     tracing::debug!(target: "ractor_mcp", "the client takes nothing of a stream: reset");
-                    client.send_replace(Client::Stalled);
                 }
             }
         }));
     }
 }
 
-/// Resolves when a piece has waited for the limit.
-async fn stalled(mut client: watch::Receiver<Client>, limit: Duration) {
-    loop {
-        let now = *client.borrow_and_update();
-        let changed = match now {
-            Client::Lingers(since) => timeout_at(since + limit, client.changed()).await,
-            Client::Reads | Client::Stalled => Ok(client.changed().await),
-        };
-        match changed {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => std::future::pending().await,
-            Err(_) => return,
-        }
+/// One stream that counts as open for as long as this lives.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn new(count: Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -90,19 +135,34 @@ pub(super) struct Pieces {
     body: ResponseBody,
     /// Taken out of the body, and not handed out yet.
     rest: Bytes,
-    client: Option<Arc<watch::Sender<Client>>>,
+    client: Arc<Client>,
 }
 
 impl Pieces {
     /// A body of the stream that this task runs.
     pub(super) fn new(body: ResponseBody) -> Self {
-        Self { body, rest: Bytes::new(), client: TAKING.try_with(Arc::clone).ok() }
+        Self { body, rest: Bytes::new(), client: CLIENT.try_with(Arc::clone).unwrap_or_default() }
+    }
+}
+
+/// What h2 sends in one frame, or in several if the window is small; it tells of each byte.
+pub(super) struct Piece {
+    bytes: Bytes,
+    client: Arc<Client>,
+}
+
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
     }
 
-    fn note(&self, what: Client) {
-        if let Some(client) = &self.client {
-            client.send_replace(what);
-        }
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn advance(&mut self, sent: usize) {
+        self.client.note(Taking::Nothing(Instant::now()));
+        self.bytes.advance(sent);
     }
 }
 
@@ -112,22 +172,24 @@ fn cut(rest: &mut Bytes) -> Bytes {
 }
 
 impl Body for Pieces {
-    type Data = Bytes;
+    type Data = Piece;
     type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.note(Client::Reads);
+    ) -> Poll<Option<Result<Frame<Piece>, Infallible>>> {
+        self.client.note(Taking::All);
         if self.rest.is_empty() {
             match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
                 Some(Ok(frame)) => self.rest = frame.into_data().unwrap_or_default(),
-                ended => return Poll::Ready(ended),
+                Some(Err(never)) => match never {},
+                None => return Poll::Ready(None),
             }
         }
-        self.note(Client::Lingers(Instant::now()));
-        Poll::Ready(Some(Ok(Frame::data(cut(&mut self.rest)))))
+        self.client.note(Taking::Nothing(Instant::now()));
+        let piece = Piece { bytes: cut(&mut self.rest), client: Arc::clone(&self.client) };
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -141,7 +203,7 @@ impl Body for Pieces {
 
 impl Drop for Pieces {
     fn drop(&mut self) {
-        if self.client.as_ref().is_some_and(|client| matches!(*client.borrow(), Client::Stalled)) {
+        if matches!(self.client.taking(), Taking::Stalled) {
             self.body.stalled();
         }
     }
@@ -169,21 +231,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_piece_that_waits_for_the_limit_is_a_stall_and_one_that_is_taken_is_none() {
+    async fn a_client_that_takes_nothing_for_the_limit_has_stalled_and_one_that_takes_a_byte_has_not() {
         let limit = Duration::from_secs(7);
-        let (client, watched) = watch::channel(Client::Reads);
-        let began = Instant::now();
-        let watching = tokio::spawn(stalled(watched, limit));
-        for _ in 0..3 {
-            client.send_replace(Client::Lingers(Instant::now()));
-            tokio::time::sleep(limit / 2).await;
-            client.send_replace(Client::Reads);
-            tokio::time::sleep(2 * limit).await;
-            assert!(!watching.is_finished());
+        let client = Arc::new(Client::default());
+        let watched = Arc::clone(&client);
+        let watching = tokio::spawn(async move { watched.stalled(limit).await });
+        let mut piece = Piece { bytes: Bytes::from_static(&[b'x'; 10]), client: Arc::clone(&client) };
+        client.note(Taking::Nothing(Instant::now()));
+        while piece.has_remaining() {
+            tokio::time::sleep(limit * 3 / 4).await;
+            piece.advance(1);
         }
-        let waited = began.elapsed();
-        client.send_replace(Client::Lingers(Instant::now()));
+        client.note(Taking::All);
+        tokio::time::sleep(limit * 5 / 2).await;
+        assert!(!watching.is_finished());
+
+        let began = Instant::now();
+        client.note(Taking::Nothing(began));
         watching.await.unwrap();
-        assert_eq!(began.elapsed() - waited, limit);
+        assert_eq!(began.elapsed(), limit);
+        assert!(matches!(client.taking(), Taking::Stalled));
     }
 }

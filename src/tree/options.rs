@@ -136,8 +136,8 @@ impl Options {
     }
 
     /// How long a client may read nothing that is written to it, 30 s by default; then its connection is closed and its
-    /// requests end with `shutdown: stalled`. On HTTP/2 a stream of which its client
-    /// takes less than 16 KiB in that time, while more waits, is reset alone.
+    /// requests end with `shutdown: stalled`. On HTTP/2 a stream of which its client takes nothing in that time is reset alone.
+    /// Over TCP less than about 100 KiB in that time may look like nothing: the system tells of no smaller steps.
     #[must_use]
     pub fn write_stall(mut self, time: Duration) -> Self {
         self.limits.write_stall = within_reach(time);

@@ -51,6 +51,39 @@ async fn d2_a_client_that_stops_reading_is_ended_as_stalled() {
     server.await_no_process("connection 1").await;
 }
 
+/// A reader that is slow is not one that has stopped. The system tells of room in its send buffer only when a third of that is
+/// free, and lets it grow to megabytes.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn d2_a_client_that_reads_slowly_and_steadily_gets_its_whole_answer() {
+    use bytes::BufMut;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const SIZE: usize = 20_000_000;
+    let large = |_: NoArguments| async { "x".repeat(SIZE) };
+    let stall = Duration::from_millis(400);
+    let options = Options::new().write_stall(stall);
+    let server = Server::start_with(Suite::new("large", "1").tool("large", large), options).await;
+    let mut client = tokio::net::TcpStream::connect(server.addr).await.unwrap();
+    let post = call("large", json!({})).header("Connection", "close");
+    client.write_all(&post.to_bytes("localhost")).await.unwrap();
+    let mut answer = Vec::with_capacity(SIZE + 1000);
+    while answer.len() < SIZE / 4 {
+        client.read_buf(&mut answer).await.unwrap();
+    }
+    let (began, fast) = (std::time::Instant::now(), answer.len());
+    while began.elapsed() < 4 * stall {
+        // 2 MB a second.
+        while answer.len() - fast < 2_000 * began.elapsed().as_millis() as usize {
+            client.read_buf(&mut (&mut answer).limit(32 * 1024)).await.unwrap();
+        }
+        tokio::time::sleep(stall / 20).await;
+    }
+    assert!(answer.len() < SIZE / 2, "read {} too fast to show anything", answer.len());
+    client.read_to_end(&mut answer).await.unwrap();
+    assert!(answer.len() > SIZE, "{} bytes came", answer.len());
+}
+
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Text {
     text: String,

@@ -1,7 +1,7 @@
 //! HTTP/2 with prior knowledge: each stream is a request of its own, and ends alone.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
@@ -45,12 +45,20 @@ impl Http2 {
     }
 
     async fn send(&mut self, post: &Post) -> (u16, Value) {
+        self.send_and_read(post, Duration::ZERO).await
+    }
+
+    /// Makes room for what it has read once per `pace`.
+    async fn send_and_read(&mut self, post: &Post, pace: Duration) -> (u16, Value) {
         let response = self.start(post).await.await.unwrap();
         let status = response.status().as_u16();
         let mut body = response.into_body();
         let mut all = Vec::new();
         while let Some(chunk) = body.data().await {
             let chunk = chunk.unwrap();
+            if !pace.is_zero() {
+                tokio::time::sleep(pace).await;
+            }
             body.flow_control().release_capacity(chunk.len()).unwrap();
             all.extend_from_slice(&chunk);
         }
@@ -194,6 +202,59 @@ async fn a_large_answer_arrives_whole_through_a_small_window() {
     let text = "x".repeat(300_000);
     let (status, answer) = client.send(&call("echo", json!({"text": text}))).await;
     assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!(text)));
+}
+
+/// A stream stalls when its client takes nothing, not when it takes little.
+#[tokio::test]
+async fn an_answer_that_is_read_slowly_and_steadily_arrives_whole() {
+    let stall = Duration::from_millis(400);
+    let server = Server::start_with(fixture::suite(), Options::new().write_stall(stall)).await;
+    let mut client = Http2::with_window(&server, 64).await;
+    let text = "x".repeat(2_000);
+    let large = call("echo", json!({"text": text}));
+    for accept in ["application/json", "text/event-stream"] {
+        let began = Instant::now();
+        let (status, answer) =
+            client.send_and_read(&large.clone().header("Accept", accept), stall / 20).await;
+        assert_eq!(status, 200);
+        assert!(began.elapsed() > stall, "read too fast to show anything");
+        if accept == "application/json" {
+            assert_eq!(answer["result"]["content"][0]["text"], json!(text));
+        }
+    }
+}
+
+/// The actor of a finished answer is gone long before its last byte is: the connection is not idle for that.
+#[tokio::test]
+async fn a_connection_is_not_idle_while_a_finished_answer_is_read() {
+    let short = Duration::from_millis(100);
+    let options = Options::new().head_time(short).first_byte_time(short);
+    let server = Server::start_with(fixture::suite(), options).await;
+    let mut client = Http2::with_window(&server, 1000).await;
+    let text = "x".repeat(60_000);
+    let (status, answer) =
+        client.send_and_read(&call("echo", json!({"text": text})), Duration::from_millis(10)).await;
+    assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!(text)));
+}
+
+#[tokio::test]
+async fn a_connection_is_not_idle_while_a_body_is_sent() {
+    let short = Duration::from_millis(100);
+    let options = Options::new().head_time(short).first_byte_time(short);
+    let server = Server::start_with(fixture::suite(), options).await;
+    let mut client = Http2::connect(&server).await;
+    let post = call("echo", json!({"text": "slow"}));
+    let mut request = http::Request::post(format!("http://{}/mcp", server.addr));
+    for (name, value) in &post.headers {
+        request = request.header(name, value);
+    }
+    let (response, mut body) = client.requests.send_request(request.body(()).unwrap(), false).unwrap();
+    let bytes = Bytes::from(post.body);
+    for byte in 0..bytes.len() {
+        body.send_data(bytes.slice(byte..=byte), byte + 1 == bytes.len()).unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(response.await.unwrap().status(), 200);
 }
 
 #[tokio::test]
