@@ -12,7 +12,9 @@ use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
+#[cfg(feature = "http2")]
 use hyper_util::rt::TokioTimer;
+#[cfg(feature = "http2")]
 use tokio::time::timeout;
 
 use crate::request::{Drain, Phase};
@@ -53,10 +55,10 @@ where
     let mut closing = pin!(closing(&drain, &known));
     let io = Stalling::new(io, limits.write_stall, caller.stalled.clone());
     let first = tokio::select! {
-        first = timeout(limits.first_byte, preface::read(io)) => first,
+        first = caller.deadlines.within(limits.first_byte, preface::read(io)) => first,
         () = closing.as_mut() => return,
     };
-    let Ok(Ok((version, io))) = first else {
+    let Some(Ok((version, io))) = first else {
         tracing::debug!(target: "ractor_mcp", "the connection sent nothing");
         return;
     };
@@ -65,7 +67,7 @@ where
         async move { Ok::<_, Infallible>(endpoint.answer(request, &caller).await) }
     });
     let ended = match version {
-        Version::Http1 => http1(io, service, &limits, closing).await,
+        Version::Http1 => http1(io, service, &limits, closing, &known).await,
         // In a box: it is several times as large, and most connections are of the other version.
         Version::Http2 => Box::pin(http2(io, service, &limits, closing, &known)).await,
     };
@@ -90,13 +92,14 @@ async fn http1<IO, S>(
     service: S,
     limits: &Limits,
     closing: impl Future<Output = ()>,
+    caller: &Caller,
 ) -> hyper::Result<()>
 where
     IO: Read + Write + Unpin + Send + 'static,
     S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible>,
 {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_buf_size(limits.head);
+    builder.timer(caller.deadlines.clone()).header_read_timeout(limits.head_time).max_buf_size(limits.head);
     let mut connection = pin!(builder.serve_connection(io, service));
     tokio::select! {
         ended = connection.as_mut() => ended,
@@ -179,11 +182,11 @@ async fn http2<IO, S>(
     service: S,
     limits: &Limits,
     closing: impl Future<Output = ()>,
-    _: &Caller,
+    caller: &Caller,
 ) -> hyper::Result<()>
 where
     IO: Read + Write + Unpin + Send + 'static,
     S: HttpService<Incoming, ResBody = ResponseBody, Error = Infallible>,
 {
-    http1(io, service, limits, closing).await
+    http1(io, service, limits, closing, caller).await
 }

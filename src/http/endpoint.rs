@@ -36,7 +36,7 @@ use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 use super::caller::Gate;
 use super::delivery::Delivery;
 use super::intake::{self, Intake};
-use super::{Limits, ResponseBody, Stalled};
+use super::{Deadlines, Limits, ResponseBody, Stalled};
 
 /// What all connections of one listener share.
 pub(crate) struct Endpoint {
@@ -62,13 +62,15 @@ pub(crate) struct Caller {
     pub(crate) peer: Option<SocketAddr>,
     /// Set when the connection ends because its client stopped reading.
     pub(crate) stalled: Stalled,
+    pub(super) deadlines: Deadlines,
     requests: AtomicU64,
 }
 
 impl Caller {
     pub(crate) fn new(parent: DynamicSupervisor, limits: &Limits, peer: Option<SocketAddr>) -> Self {
         let slots = Count::new(limits.in_flight_per_connection);
-        Self { parent, slots, peer, stalled: Stalled::default(), requests: AtomicU64::new(0) }
+        let (stalled, deadlines) = Default::default();
+        Self { parent, slots, peer, stalled, deadlines, requests: AtomicU64::new(0) }
     }
 
     /// How many requests came so far.
@@ -246,10 +248,10 @@ impl Endpoint {
                 }
             }
         }
-        let first = tokio::time::timeout(self.limits.keep_alive, delivery.next()).await;
+        let first = caller.deadlines.within(self.limits.keep_alive, delivery.next()).await;
         Ok(match first {
-            Ok(Outgoing::Answer(answer)) if accepts.json => self.json(answer),
-            first => self.stream(delivery, first.ok()),
+            Some(Outgoing::Answer(answer)) if accepts.json => self.json(answer),
+            first => self.stream(delivery, first),
         })
     }
 

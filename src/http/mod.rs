@@ -9,6 +9,7 @@
 //! | `delivery.rs` | the response's hold on its actor: dropped unfinished, it cancels |
 //! | `body.rs` | the response body: empty, JSON or SSE with keep-alives |
 //! | `connection.rs` | driving one connection with hyper |
+//! | `deadlines.rs` | one timer for the deadlines of a connection |
 //! | `preface.rs` | HTTP/1.1 or HTTP/2, by the first bytes |
 //! | `socket.rs` | the TCP socket, and the watch that sees the client leave |
 //! | `stall.rs` | a client that stops reading |
@@ -18,6 +19,7 @@
 mod body;
 mod caller;
 mod connection;
+mod deadlines;
 mod delivery;
 mod endpoint;
 mod intake;
@@ -32,6 +34,7 @@ mod taking;
 pub use body::ResponseBody;
 pub(crate) use caller::Gate;
 pub(crate) use connection::drive;
+use deadlines::Deadlines;
 pub(crate) use endpoint::{Caller, Endpoint, unavailable};
 pub(crate) use limits::Limits;
 pub use metadata::ProtectedResource;

@@ -13,16 +13,20 @@ use std::time::Duration;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// How much may wait in the system for what the client has room for, in bytes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 128 * 1024;
 
-/// One end of the socket for hyper.
-pub(crate) struct Socket(Arc<TcpStream>);
+/// The socket for hyper.
+pub(crate) struct Socket {
+    read: OwnedReadHalf,
+    write: Arc<OwnedWriteHalf>,
+}
 
-/// The other end, which only watches.
-pub(crate) struct Watch(Arc<TcpStream>);
+/// The socket for the watch. It shares the half that is written to: reading needs the other half for itself.
+pub(crate) struct Watch(Arc<OwnedWriteHalf>);
 
 impl Socket {
     /// Sets what every connection needs, and splits off the watch.
@@ -38,8 +42,13 @@ impl Socket {
             let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
         }
         let _ = stall;
-        let stream = Arc::new(stream);
-        (Self(Arc::clone(&stream)), Watch(stream))
+        let (read, write) = stream.into_split();
+        let write = Arc::new(write);
+        (Self { read, write: Arc::clone(&write) }, Watch(write))
+    }
+
+    fn stream(&self) -> &TcpStream {
+        (*self.write).as_ref()
     }
 }
 
@@ -51,9 +60,10 @@ impl Watch {
                 Ok(ready) if ready.is_read_closed() => return,
                 // Urgent data: not for us. Forget that it is there, or the next wait ends at once.
                 Ok(_) => {
-                    let _ = self.0.try_io(Interest::PRIORITY, || -> io::Result<()> {
-                        Err(io::ErrorKind::WouldBlock.into())
-                    });
+                    let _ = AsRef::<TcpStream>::as_ref(&*self.0)
+                        .try_io(Interest::PRIORITY, || -> io::Result<()> {
+                            Err(io::ErrorKind::WouldBlock.into())
+                        });
                 }
                 Err(_) => return,
             }
@@ -62,22 +72,20 @@ impl Watch {
 }
 
 impl AsyncRead for Socket {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.0.poll_read_ready(cx))?;
-            match self.0.try_read_buf(buf) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
-            }
-        }
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.read).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write(bytes) {
+            ready!(self.stream().poll_write_ready(cx))?;
+            match self.stream().try_write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -90,8 +98,8 @@ impl AsyncWrite for Socket {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write_vectored(slices) {
+            ready!(self.stream().poll_write_ready(cx))?;
+            match self.stream().try_write_vectored(slices) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -107,6 +115,6 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(SockRef::from(&*self.0).shutdown(Shutdown::Write))
+        Poll::Ready(SockRef::from(self.stream()).shutdown(Shutdown::Write))
     }
 }
