@@ -81,7 +81,7 @@ impl ChildSpec {
             let label = label.clone();
             async move {
                 let (address, leaf) = leaf::prepare((&parent).into(), label.clone(), process, options)?;
-                leaf.start().await?;
+                leaf.start()?;
                 let pid = address.pid();
                 match pid.started().await {
                     Ok(()) => Ok(pid),

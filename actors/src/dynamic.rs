@@ -63,7 +63,7 @@ impl Default for DynamicOptions {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = DynamicOptions { max_children: Some(100), ..DynamicOptions::default() };
 /// let requests = DynamicSupervisor::start(Parent::none(), "requests", options).await?;
-/// let request = requests.start_child("request", Request, SpawnOptions::default()).await?;
+/// let request = requests.start_child("request", Request, SpawnOptions::default())?;
 /// let (reply, answer) = tokio::sync::oneshot::channel();
 /// request.address.send(reply).await?;
 /// assert_eq!(answer.await?, "pong");
@@ -95,14 +95,18 @@ impl DynamicSupervisor {
     /// # Errors
     ///
     /// When the supervisor is full, draining or has ended.
-    pub async fn start_child<P: Process>(
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start_child<P: Process>(
         &self,
         label: impl Into<Label>,
         process: P,
         options: SpawnOptions,
     ) -> Result<Child<P::Message>, StartError> {
         let (address, leaf) = leaf::prepare((&self.pid).into(), label.into(), process, options)?;
-        leaf.start().await?;
+        leaf.start()?;
         Ok(Child { pid: address.pid(), address })
     }
 

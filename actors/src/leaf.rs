@@ -9,11 +9,11 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Mutex;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, SupervisionEvent};
-use tokio::task::coop::consume_budget;
+use tokio::task::coop::{consume_budget, unconstrained};
 use tokio::time::timeout;
 
 use crate::address::Address;
@@ -58,12 +58,20 @@ pub(crate) fn prepare<P: Process>(
 
 impl Unborn {
     /// Starts the leaf. Its init runs later, in its own task.
-    pub(crate) async fn start(self) -> Result<(), StartError> {
-        let spawned = match self.parent {
-            Some(parent) => parent.spawn_linked(None, self.leaf, ()).await,
-            None => Actor::spawn(None, self.leaf, ()).await,
-        };
-        spawned.map(|_| ()).map_err(StartError::from_ractor)
+    ///
+    /// ractor's start waits for `pre_start` alone, which here returns at once. So it is done when it is polled once, and takes
+    /// no room in the future of whoever starts a leaf.
+    pub(crate) fn start(self) -> Result<(), StartError> {
+        let starting = pin!(unconstrained(async {
+            match self.parent {
+                Some(parent) => parent.spawn_linked(None, self.leaf, ()).await,
+                None => Actor::spawn(None, self.leaf, ()).await,
+            }
+        }));
+        match starting.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(spawned) => spawned.map(drop).map_err(StartError::from_ractor),
+            Poll::Pending => Err(StartError::NoProc),
+        }
     }
 }
 

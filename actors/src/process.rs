@@ -158,6 +158,6 @@ pub async fn spawn<P: Process>(
     options: SpawnOptions,
 ) -> Result<Child<P::Message>, StartError> {
     let (address, leaf) = leaf::prepare(parent.into(), label.into(), process, options)?;
-    leaf.start().await?;
+    leaf.start()?;
     Ok(Child { pid: address.pid(), address })
 }

@@ -235,7 +235,7 @@ impl Endpoint {
             held,
         };
         let id = call.context.id.clone();
-        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).await.map_err(|error| {
+        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).map_err(|error| {
             tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
             Refusal::overloaded().with_id_option(id)
         })?;
@@ -280,7 +280,7 @@ impl Endpoint {
             sink: Arc::new(Nowhere),
             held: Held::Slot { _slot: self.slot(Lane::Lists, caller)?, _share: arrival.share },
         };
-        if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()).await {
+        if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()) {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
             return Err(Refusal::overloaded());
         }

@@ -4,8 +4,6 @@
 //! outlives a connection names another supervisor and another sink.
 
 use std::fmt::Display;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
@@ -56,12 +54,11 @@ pub(crate) enum Held {
     Place { _place: Place, _share: Share },
 }
 
-pub(crate) type Spawning<'a> = Pin<Box<dyn Future<Output = Result<Pid, StartError>> + Send + 'a>>;
-
 /// A handler of any type.
 pub(crate) trait Spawn: Send + Sync {
     /// Starts the actor of one request under `parent`.
-    fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a>;
+    fn spawn(&self, parent: &DynamicSupervisor, call: Call, options: SpawnOptions)
+    -> Result<Pid, StartError>;
 
     fn capabilities(&self) -> &ServerCapabilities;
 
@@ -113,12 +110,17 @@ pub(crate) fn erase<H: Handler>(
 }
 
 impl<H: Handler> Spawn for Erased<H> {
-    fn spawn<'a>(&'a self, parent: &'a DynamicSupervisor, call: Call, options: SpawnOptions) -> Spawning<'a> {
+    fn spawn(
+        &self,
+        parent: &DynamicSupervisor,
+        call: Call,
+        options: SpawnOptions,
+    ) -> Result<Pid, StartError> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
         let exchange =
             Exchange::new(call.context, call.sink, self.served.server_info.clone(), self.served.pace);
         let process = RequestProcess::new(Arc::clone(&self.served), call.message, exchange, call.held);
-        Box::pin(async move { Ok(parent.start_child(label, process, options).await?.pid) })
+        Ok(parent.start_child(label, process, options)?.pid)
     }
 
     fn capabilities(&self) -> &ServerCapabilities {

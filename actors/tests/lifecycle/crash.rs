@@ -15,13 +15,13 @@ impl Family {
     async fn new(log: &crate::common::Log) -> Self {
         let parent = DynamicSupervisor::start(Parent::none(), "parent", Default::default()).await.unwrap();
         let sibling = Probe::new("sibling", log);
-        let sibling = parent.start_child("sibling", sibling, SpawnOptions::default()).await.unwrap();
+        let sibling = parent.start_child("sibling", sibling, SpawnOptions::default()).unwrap();
         sibling.pid.started().await.unwrap();
         Self { parent, sibling }
     }
 
     async fn start(&self, probe: Probe) -> Child<Do> {
-        self.parent.start_child("probe", probe, SpawnOptions::default()).await.unwrap()
+        self.parent.start_child("probe", probe, SpawnOptions::default()).unwrap()
     }
 
     async fn is_well(&self, book: &mut crate::common::Book) {
@@ -161,7 +161,7 @@ async fn a_panic_in_handle_continue_is_a_crash_after_the_start() {
         }
     }
     let parent = DynamicSupervisor::start(Parent::none(), "parent", DynamicOptions::default()).await.unwrap();
-    let child = parent.start_child("eager", Eager, SpawnOptions::default()).await.unwrap();
+    let child = parent.start_child("eager", Eager, SpawnOptions::default()).unwrap();
     assert_eq!(child.pid.started().await, Ok(()));
     assert_eq!(child.pid.join().await.to_string(), "crash: too eager");
 }

@@ -251,7 +251,7 @@ async fn shutdown_asks_waits_and_kills() {
 async fn join_resolves_when_the_process_is_out_of_its_parents_list() {
     let (log, mut book) = book();
     let parent = DynamicSupervisor::start(Parent::none(), "parent", DynamicOptions::default()).await.unwrap();
-    let child = parent.start_child("p", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+    let child = parent.start_child("p", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     assert_eq!(parent.pid().children(), std::slice::from_ref(&child.pid));
     assert_eq!(child.pid.parent().as_ref(), Some(parent.pid()));
     child.address.send(Do::Stop(ExitReason::Normal)).await.unwrap();

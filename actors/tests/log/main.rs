@@ -75,7 +75,7 @@ async fn tree(root: &'static str, others: &'static str) -> (Pid, Vec<Pid>) {
     let below = root.start_supervisor(others, DynamicOptions::default()).await.unwrap();
     let mut all = vec![below.pid().clone()];
     for _ in 0..10 {
-        let leaf = below.start_child(others, Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+        let leaf = below.start_child(others, Probe::new("p", &log), SpawnOptions::default()).unwrap();
         leaf.pid.started().await.unwrap();
         all.push(leaf.pid);
     }
@@ -142,7 +142,6 @@ fn a_thousand_late_children_are_one_line() {
             let (log, _) = book();
             let late = Probe { terminate: Way::Hang, ..Probe::new("p", &log) };
             root.start_child("five late", late, SpawnOptions::default())
-                .await
                 .unwrap()
                 .pid
                 .started()

@@ -18,7 +18,7 @@ async fn connection(linger: Duration) -> DynamicSupervisor {
 }
 
 async fn request(connection: &DynamicSupervisor, probe: Probe) -> Child<Do> {
-    let child = connection.start_child("request", probe, SpawnOptions::default()).await.unwrap();
+    let child = connection.start_child("request", probe, SpawnOptions::default()).unwrap();
     child.pid.started().await.unwrap();
     child
 }

@@ -15,7 +15,7 @@ async fn start(options: DynamicOptions) -> DynamicSupervisor {
 }
 
 async fn add(supervisor: &DynamicSupervisor, name: &'static str, log: &Log) -> Result<Child<Do>, StartError> {
-    supervisor.start_child(name, Probe::new(name, log), SpawnOptions::default()).await
+    supervisor.start_child(name, Probe::new(name, log), SpawnOptions::default())
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,14 +74,7 @@ async fn children_end_together_within_one_deadline_and_then_are_killed() {
     let supervisor = start(DynamicOptions { shutdown: Duration::from_secs(3), ..Default::default() }).await;
     for name in ["slow", "slower"] {
         let probe = Probe { terminate: Way::Hang, ..Probe::new(name, &log) };
-        supervisor
-            .start_child(name, probe, SpawnOptions::default())
-            .await
-            .unwrap()
-            .pid
-            .started()
-            .await
-            .unwrap();
+        supervisor.start_child(name, probe, SpawnOptions::default()).unwrap().pid.started().await.unwrap();
     }
     add(&supervisor, "quick", &log).await.unwrap().pid.started().await.unwrap();
     book.rest();
@@ -104,7 +97,7 @@ async fn a_dead_or_ending_supervisor_takes_nobody() {
     let (log, mut book) = book();
     let supervisor = start(DynamicOptions::default()).await;
     let probe = Probe { terminate: Way::Hang, ..Probe::new("slow", &log) };
-    supervisor.start_child("slow", probe, SpawnOptions::default()).await.unwrap();
+    supervisor.start_child("slow", probe, SpawnOptions::default()).unwrap();
     book.expect(&["slow init"]).await;
     supervisor.pid().exit(ExitReason::Shutdown);
     book.expect(&["slow terminate shutdown"]).await;

@@ -41,7 +41,7 @@ async fn start(kind: Kind, parent: Pid, log: Log) -> Result<Pid, StartError> {
         }
         Kind::Dynamic => {
             let victim = DynamicSupervisor::start(&parent, "victim", DynamicOptions::default()).await?;
-            victim.start_child("below", Probe::new("below", &log), SpawnOptions::default()).await?;
+            victim.start_child("below", Probe::new("below", &log), SpawnOptions::default())?;
             Ok(victim.pid().clone())
         }
     }
@@ -95,8 +95,7 @@ async fn under_a_dynamic_supervisor() {
             let case = format!("{kind:?} {how:?}");
             let (log, _book) = book();
             let root = DynamicSupervisor::start(Parent::none(), "root", Default::default()).await.unwrap();
-            let sibling =
-                root.start_child("sibling", Probe::new("s", &log), Default::default()).await.unwrap();
+            let sibling = root.start_child("sibling", Probe::new("s", &log), Default::default()).unwrap();
             let victim = start(kind, root.pid().clone(), log.clone()).await.unwrap();
             let below = victim.children();
             end(&victim, how);
@@ -115,7 +114,7 @@ async fn under_a_dynamic_supervisor() {
 async fn a_leaf_that_panics_under_each_supervisor() {
     let (log, _book) = book();
     let root = DynamicSupervisor::start(Parent::none(), "root", Default::default()).await.unwrap();
-    let child = root.start_child("p", Probe::new("p", &log), Default::default()).await.unwrap();
+    let child = root.start_child("p", Probe::new("p", &log), Default::default()).unwrap();
     child.address.send(crate::common::Do::Panic("boom")).await.unwrap();
     assert_eq!(await_exit(&child.pid).await.unwrap().to_string(), "crash: boom");
     assert!(root.pid().is_alive());

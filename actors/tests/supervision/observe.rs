@@ -24,7 +24,7 @@ async fn the_tree_as_text_works_while_processes_are_stuck() {
     let connection = connections.start_supervisor(label, DynamicOptions::default()).await.unwrap();
     connection.describe("from the local host");
     let options = SpawnOptions { mailbox: 3, ..SpawnOptions::default() };
-    let request = connection.start_child("request", Probe::new("r", &log), options).await.unwrap();
+    let request = connection.start_child("request", Probe::new("r", &log), options).unwrap();
     let (_release, wait) = oneshot::channel();
     let describe = Do::run(|me| me.describe(String::from("tools/call #7")));
     request.address.send(describe).await.unwrap();
@@ -52,7 +52,7 @@ async fn the_tree_as_text_works_while_processes_are_stuck() {
 async fn the_tree_as_data() {
     let (log, _book) = book();
     let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
-    let leaf = root.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+    let leaf = root.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     assert_eq!(leaf.pid.tree().state, ProcessState::Starting);
     leaf.pid.started().await.unwrap();
     tokio::time::advance(std::time::Duration::from_secs(90)).await;
@@ -77,11 +77,11 @@ async fn the_feed_tells_every_end_of_the_tree_and_of_no_other() {
     let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
     let other = DynamicSupervisor::start(Parent::none(), "other", DynamicOptions::default()).await.unwrap();
     let below = root.start_supervisor("below", DynamicOptions::default()).await.unwrap();
-    let early = below.start_child("early", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+    let early = below.start_child("early", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     early.pid.kill();
     early.pid.join().await;
     let mut feed = below.pid().exits();
-    let leaf = below.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+    let leaf = below.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     leaf.address.send(Do::Panic("boom")).await.unwrap();
     leaf.pid.join().await;
     other.pid().shutdown(Shutdown::Infinity).await;
@@ -101,7 +101,7 @@ async fn a_slow_reader_of_the_feed_is_told_what_it_lost() {
     let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
     let mut feed = root.pid().exits();
     for _ in 0..1030 {
-        let child = root.start_child("p", Probe::new("p", &log), SpawnOptions::default()).await.unwrap();
+        let child = root.start_child("p", Probe::new("p", &log), SpawnOptions::default()).unwrap();
         child.pid.kill();
         child.pid.join().await;
     }

@@ -16,7 +16,7 @@ async fn with_stuck_child(parent: impl Into<Parent>, log: &Log, book: &mut Book)
     let options = DynamicOptions { shutdown: Duration::from_millis(10), ..DynamicOptions::default() };
     let supervisor = DynamicSupervisor::start(parent, "dynamic", options).await.unwrap();
     let probe = Probe::new("stuck", log);
-    let stuck = supervisor.start_child("stuck", probe, SpawnOptions::default()).await.unwrap();
+    let stuck = supervisor.start_child("stuck", probe, SpawnOptions::default()).unwrap();
     let (release, signal) = channel();
     stuck.address.send(Do::Block(signal)).await.unwrap();
     book.expect(&["stuck init", "stuck blocks"]).await;
