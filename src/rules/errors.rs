@@ -337,6 +337,15 @@ impl Refusal {
         Self::version(message, requested)
     }
 
+    /// The request has no version in `_meta`, and its header names a revision that the server does not implement.
+    pub(crate) fn version_without_meta(requested: &str) -> Self {
+        Self::meta_required(format!(
+            "MCP revision `{}` is not supported; {PROTOCOL_VERSION} is, whose requests name it in params._meta, which is \
+             missing here",
+            Shown(requested)
+        ))
+    }
+
     /// `initialize` asks for a revision with a handshake (VER-10).
     pub(crate) fn no_handshake(requested: &str) -> Self {
         Self::version(NO_HANDSHAKE, requested)
@@ -413,6 +422,7 @@ mod tests {
         for refusal in [
             Refusal::method_not_found(&long),
             Refusal::unsupported_version(&long),
+            Refusal::version_without_meta(&long),
             Refusal::header_differs("Mcp-Name", &long, &long),
             Refusal::header_missing("Mcp-Name", &long),
         ] {

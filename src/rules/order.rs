@@ -121,9 +121,11 @@ pub(crate) fn body(
     let (incoming, values) = message::read(body, limits.depth, limits.id)?;
     let (id, method, params) = match incoming {
         Incoming::Request { id, method, params } => (id, method, params),
-        // Nothing more is asked of a notification.
+        // Neither headers nor metadata are asked of a notification.
         Incoming::Notification { method, params } => {
-            let notification = Notification::new(method, params.unwrap_or_default().into_map());
+            let params = params.unwrap_or_default();
+            request_meta::check_notification(&params)?;
+            let notification = Notification::new(method, params.into_map());
             return Ok((Admitted::Notification(notification), values));
         }
     };
@@ -150,6 +152,9 @@ fn request(
         return Err(no_handshake(params.as_ref()));
     }
     let header = protocol_version::header(headers)?;
+    if !request_meta::is_modern(params.as_ref()) {
+        protocol_version::check_alone(header)?;
+    }
     // Before the comparison with the header: what is missing cannot differ.
     let in_meta = request_meta::version(params.as_ref())?;
     protocol_version::check(header, in_meta)?;
@@ -341,6 +346,14 @@ mod tests {
     }
 
     #[test]
+    fn step_5_metadata_of_a_notification_that_is_no_object_is_refused_without_an_id() {
+        let mut post = Post::new("x", json!({}));
+        post.body = json!({ "jsonrpc": "2.0", "method": "x", "params": { "_meta": 1 } });
+        let refusal = post.send().unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code, refusal.id), (400, -32602, None));
+    }
+
+    #[test]
     fn step_6_a_10_a_request_without_version_header_is_a_mismatch() {
         let post = Post::call().without_header("MCP-Protocol-Version");
         assert_eq!(post.refused(), (400, -32020));
@@ -355,6 +368,8 @@ mod tests {
         assert_eq!(Post::call().without_meta(CAPABILITIES_KEY).refused(), (400, -32602));
         let legacy = Post::call().without_meta(VERSION_KEY).header("MCP-Protocol-Version", "2025-11-25");
         assert_eq!(legacy.refused(), (400, -32602));
+        let message = legacy.send().unwrap_err().error.message;
+        assert!(message.contains("2025-11-25") && message.contains("2026-07-28"), "{message}");
     }
 
     #[test]
