@@ -217,6 +217,11 @@ impl Visitor<'_> for Digits {
         Ok(None)
     }
 
+    /// Text of the body is never owned.
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
     fn visit_string<E>(self, digits: String) -> Result<Self::Value, E> {
         Ok(Some(digits))
     }
