@@ -76,6 +76,8 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// The id of the request, once it was read (BASE-12, A-04).
     pub(crate) id: Option<RequestId>,
+    /// The method of the request, once it was read: for the trace.
+    pub(crate) method: Option<Box<str>>,
     /// The JSON-RPC error.
     pub(crate) error: Box<ErrorObject>,
     /// The `WWW-Authenticate` header.
@@ -96,6 +98,7 @@ impl Refusal {
         Self {
             status,
             id: None,
+            method: None,
             error: Box::new(ErrorObject::new(code, message)),
             challenge: None,
             closes: false,
@@ -112,6 +115,13 @@ impl Refusal {
     #[must_use]
     pub(crate) fn with_id_option(mut self, id: Option<RequestId>) -> Self {
         self.id = id;
+        self
+    }
+
+    /// Says what was asked, for the trace.
+    #[must_use]
+    pub(crate) fn with_method(mut self, method: &str) -> Self {
+        self.method = Some(Box::from(method));
         self
     }
 

@@ -61,11 +61,11 @@ pub(crate) enum Admitted {
 }
 
 impl Admitted {
-    /// The id that an answer has.
-    pub(crate) fn id(&self) -> Option<&RequestId> {
+    /// Names this message in a refusal.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
         match self {
-            Self::Request(request) => Some(&request.id),
-            Self::Notification(_) => None,
+            Self::Request(request) => request.refused(refusal),
+            Self::Notification(notification) => refusal.with_method(&notification.method),
         }
     }
 }
@@ -81,6 +81,13 @@ pub(crate) struct AdmittedRequest {
     pub(crate) meta: RequestMeta,
     /// The `Mcp-Param-*` headers of a `tools/call`. Which of them count is known to the tool alone (XHDR-21).
     pub(crate) mirrored_params: MirroredParams,
+}
+
+impl AdmittedRequest {
+    /// Names this request in a refusal.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
+        refusal.with_id(self.id.clone()).with_method(self.request.method())
+    }
 }
 
 /// Step 1.
@@ -124,25 +131,25 @@ pub(crate) fn body(
         // Neither headers nor metadata are asked of a notification.
         Incoming::Notification { method, params } => {
             let params = params.unwrap_or_default();
-            request_meta::check_notification(&params)?;
+            request_meta::check_notification(&params).map_err(|refusal| refusal.with_method(&method))?;
             let notification = Notification::new(method, params.into_map());
             return Ok((Admitted::Notification(notification), values));
         }
     };
-    match request(headers, method, params, capabilities, serves, limits) {
+    match request(headers, &method, params, capabilities, serves, limits) {
         Ok((request, mut meta)) => {
             trace_context::or_headers(&mut meta, headers);
             let mirrored_params = mirrored_params(headers, &request);
             let request = AdmittedRequest { id, request, meta, mirrored_params };
             Ok((Admitted::Request(Box::new(request)), values))
         }
-        Err(refusal) => Err(refusal.with_id(id)),
+        Err(refusal) => Err(refusal.with_id(id).with_method(&method)),
     }
 }
 
 fn request(
     headers: &HeaderMap,
-    method: String,
+    method: &str,
     params: Option<Members>,
     capabilities: &ServerCapabilities,
     serves: &dyn Fn(&str) -> bool,
@@ -158,15 +165,15 @@ fn request(
     // Before the comparison with the header: what is missing cannot differ.
     let in_meta = request_meta::version(params.as_ref())?;
     protocol_version::check(header, in_meta)?;
-    mcp_method::check(headers, &method)?;
+    mcp_method::check(headers, method)?;
     // Before anything about the parameters: those of a method that is not there have no shape.
-    let known = methods::check(&method, capabilities, serves)?;
+    let known = methods::check(method, capabilities, serves)?;
     let mut params = params.unwrap_or_default();
     let Some(known) = known else {
         let params = params.into_map();
         let meta = params.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
         let meta = request_meta::read(meta.into(), limits.token)?;
-        return Ok((Request::Custom { method, params }, meta));
+        return Ok((Request::Custom { method: method.to_owned(), params }, meta));
     };
     mcp_name::check(headers, known, &params)?;
     let meta = request_meta::read(params.take_meta(), limits.token)?;
