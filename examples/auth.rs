@@ -49,7 +49,7 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         .disconnect(|end| println!("{} of {:?}: {}", end.method, end.principal.id(), end.reason))
         .protected_resource(&resource);
     let suite = Suite::new("notes", "1.0.0")
-        .tool("who_am_i", who_am_i)
+        .tool("who_am_i", tool(who_am_i).description("Tells the caller who they are."))
         .tool("write", tool(write).scope("notes:write"));
     let mcp = McpSupervisor::start_with(suite, options).await?;
     println!("listening on {}", mcp.listen(address).await?.addr());

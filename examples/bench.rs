@@ -33,7 +33,9 @@ async fn main() -> Result<(), ractor_mcp::Error> {
         println!("told {told} streams in {:?}", began.elapsed());
         async move { told as u64 }
     };
-    let suite = Suite::new("bench", "1.0.0").list_changes().tool("add", add).tool("publish", publish);
+    let suite = Suite::new("bench", "1.0.0").list_changes().tool("add", add);
+    let suite =
+        suite.tool("publish", tool(publish).description("Tells all streams that the list of tools changed."));
     let suite = (0..more).fold(suite, |suite, n: u32| suite.tool(&format!("add_{n}"), add));
     let mcp = McpSupervisor::start(suite).await?;
     let _ = server.set(mcp.clone());

@@ -182,6 +182,18 @@ impl Misconfigured {
         if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
     }
 
+    /// What two parts of a server came to: the second, or the faults of both in one.
+    pub(crate) fn both<T>(first: Result<(), Self>, second: Result<T, Self>) -> Result<T, Self> {
+        match (first, second) {
+            (Ok(()), second) => second,
+            (Err(first), Ok(_)) => Err(first),
+            (Err(mut first), Err(second)) => {
+                first.faults.extend(second.faults);
+                Err(first)
+            }
+        }
+    }
+
     /// The faults, in the order in which they were found.
     pub fn faults(&self) -> &[String] {
         &self.faults

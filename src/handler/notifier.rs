@@ -17,7 +17,8 @@ pub(crate) trait Publish: Send + Sync {
 /// Tells the open streams of one server what changed: what [`Handler::started`](super::Handler::started) is given.
 ///
 /// It holds the server weakly: a handler may keep it, and when the server is gone it tells nobody. Like all publishing, it
-/// reaches those streams that were granted the change, and only if the handler's capabilities promise it.
+/// reaches those streams that were granted the change, and only if the handler's capabilities promise it (`listChanged`,
+/// `resources.subscribe`): without that, or without streams, 0 is returned.
 #[derive(Clone)]
 pub struct Notifier(Weak<dyn Publish>);
 

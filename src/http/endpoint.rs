@@ -16,6 +16,7 @@ use http::request::Parts;
 use http::{Extensions, Method, Response, StatusCode};
 use http_body::Body;
 use ractor_otp::{DynamicSupervisor, SpawnOptions};
+use tracing::field::{DisplayValue, display};
 
 use crate::handler::{Answer, Principal, RequestContext};
 use crate::request::{
@@ -24,7 +25,7 @@ use crate::request::{
 };
 use crate::rules::accept::Accepts;
 use crate::rules::cors;
-use crate::rules::errors::Refusal;
+use crate::rules::errors::{Refusal, Shown};
 use crate::rules::head_size;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
@@ -109,7 +110,7 @@ impl Endpoint {
         caller.requests.fetch_add(1, Ordering::Relaxed);
         let (mut head, body) = request.into_parts();
         if let Err(refusal) = head_size::check(&head, self.limits.head) {
-            return refuse(refusal);
+            return refuse(refusal, caller.peer);
         }
         if let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head)) {
             return document;
@@ -122,12 +123,13 @@ impl Endpoint {
             Ok(()) if browser.is_some() && cors::is_preflight(&head.method, &head.headers) => {
                 preflight(&head)
             }
-            Ok(()) => {
-                self.admit(&mut head, body, caller).await.unwrap_or_else(|refusal| self.decline(refusal))
-            }
+            Ok(()) => self
+                .admit(&mut head, body, caller)
+                .await
+                .unwrap_or_else(|refusal| self.decline(refusal, caller.peer)),
             Err(refusal) => {
-                self.tell_operator(&refusal);
-                return refuse(refusal);
+                self.tell_operator(&refusal, caller.peer);
+                return refuse(refusal, caller.peer);
             }
         };
         if let Some(request) = browser {
@@ -137,18 +139,21 @@ impl Endpoint {
     }
 
     /// A limit of the whole server that was reached is the operator's affair, too; that it shuts down they know.
-    fn decline(&self, refusal: Refusal) -> Response<ResponseBody> {
+    fn decline(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
         if refusal.status == StatusCode::SERVICE_UNAVAILABLE && self.drain.phase() == Phase::Open {
-            self.tell_operator(&refusal);
+            self.tell_operator(&refusal, peer);
         }
-        refuse(refusal)
+        refuse(refusal, peer)
     }
 
     /// A name or an origin that is missing in a list is the operator's affair: the message says which, and the option.
     /// Whoever sends a thousand of them gets one line a second.
-    fn tell_operator(&self, refusal: &Refusal) {
+    fn tell_operator(&self, refusal: &Refusal, peer: Option<SocketAddr>) {
         if self.warnings.lock().unwrap_or_else(PoisonError::into_inner).take(tokio::time::Instant::now()) {
-            tracing::warn!(target: "ractor_mcp", reason = %refusal.error.message, "request refused");
+            let Traced { id, method, peer } = Traced::of(refusal, peer);
+            tracing::warn!(
+                target: "ractor_mcp", id, method, peer, reason = %refusal.error.message, "request refused"
+            );
         }
     }
 
@@ -172,7 +177,7 @@ impl Endpoint {
         let (admitted, values) =
             order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
         if !share.grow(values * VALUE) {
-            return Err(Refusal::too_many_bytes().with_id_option(admitted.id().cloned()));
+            return Err(admitted.refused(Refusal::too_many_bytes()));
         }
         let arrival = Arrival { principal, extensions: std::mem::take(&mut head.extensions), share };
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
@@ -211,7 +216,7 @@ impl Endpoint {
     ) -> Result<Response<ResponseBody>, Refusal> {
         let held = self
             .admit_request(&request, arrival.share, accepts, caller)
-            .map_err(|refusal| refusal.with_id(request.id.clone()))?;
+            .map_err(|refusal| request.refused(refusal))?;
         let outbox = Arc::new(match &held {
             Held::Slot { .. } => Outbox::new(self.limits.outbox, accepts.sse),
             Held::Place { .. } => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
@@ -386,12 +391,33 @@ fn json(answer: Answer) -> Response<ResponseBody> {
 
 /// The answer of a server whose tree is going down.
 pub(crate) fn unavailable() -> Response<ResponseBody> {
-    refuse(Refusal::shutting_down())
+    refuse(Refusal::shutting_down(), None)
 }
 
-fn refuse(refusal: Refusal) -> Response<ResponseBody> {
+/// What the trace says of a refused request, as far as it is known. Text of a client is shortened.
+struct Traced<'a> {
+    id: Option<DisplayValue<Shown<'a>>>,
+    method: Option<DisplayValue<Shown<'a>>>,
+    peer: Option<DisplayValue<SocketAddr>>,
+}
+
+impl<'a> Traced<'a> {
+    fn of(refusal: &'a Refusal, peer: Option<SocketAddr>) -> Self {
+        Self {
+            id: refusal.id.as_ref().map(|id| display(Shown(id.as_json()))),
+            method: refusal.method.as_deref().map(|method| display(Shown(method))),
+            peer: peer.map(display),
+        }
+    }
+}
+
+fn refuse(refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
+    let Traced { id, method, peer } = Traced::of(&refusal, peer);
     tracing::debug!(
         target: "ractor_mcp",
+        id,
+        method,
+        peer,
         status = refusal.status.as_u16(),
         code = refusal.error.code,
         reason = %refusal.error.message,

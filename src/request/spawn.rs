@@ -91,7 +91,7 @@ pub(crate) fn erase<H: Handler>(
     disconnect: Option<Disconnect>,
     pace: Pace,
 ) -> Result<Arc<dyn Spawn>, Misconfigured> {
-    handler.check()?;
+    let checked = handler.check();
     let capabilities = handler.capabilities();
     let unprefixed = capabilities.extensions.keys().filter(|id| !meta_key::is_extension(id));
     let faults = unprefixed.map(|id| {
@@ -99,7 +99,7 @@ pub(crate) fn erase<H: Handler>(
             "extension `{id}`: an identifier has a prefix and a name, such as `com.example/thing` (VER-11)"
         )
     });
-    Misconfigured::unless_empty(faults.collect())?;
+    Misconfigured::both(checked, Misconfigured::unless_empty(faults.collect()))?;
     let server_info = handler.server_info().map(|info| serde_json::value::to_raw_value(&info)).transpose();
     let server_info = server_info
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?

@@ -76,6 +76,8 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// The id of the request, once it was read (BASE-12, A-04).
     pub(crate) id: Option<RequestId>,
+    /// The method of the request, once it was read: for the trace.
+    pub(crate) method: Option<Box<str>>,
     /// The JSON-RPC error.
     pub(crate) error: Box<ErrorObject>,
     /// The `WWW-Authenticate` header.
@@ -96,6 +98,7 @@ impl Refusal {
         Self {
             status,
             id: None,
+            method: None,
             error: Box::new(ErrorObject::new(code, message)),
             challenge: None,
             closes: false,
@@ -112,6 +115,13 @@ impl Refusal {
     #[must_use]
     pub(crate) fn with_id_option(mut self, id: Option<RequestId>) -> Self {
         self.id = id;
+        self
+    }
+
+    /// Says what was asked, for the trace.
+    #[must_use]
+    pub(crate) fn with_method(mut self, method: &str) -> Self {
+        self.method = Some(Box::from(method));
         self
     }
 
@@ -337,6 +347,15 @@ impl Refusal {
         Self::version(message, requested)
     }
 
+    /// The request has no version in `_meta`, and its header names a revision that the server does not implement.
+    pub(crate) fn version_without_meta(requested: &str) -> Self {
+        Self::meta_required(format!(
+            "MCP revision `{}` is not supported; {PROTOCOL_VERSION} is, whose requests name it in params._meta, which is \
+             missing here",
+            Shown(requested)
+        ))
+    }
+
     /// `initialize` asks for a revision with a handshake (VER-10).
     pub(crate) fn no_handshake(requested: &str) -> Self {
         Self::version(NO_HANDSHAKE, requested)
@@ -413,6 +432,7 @@ mod tests {
         for refusal in [
             Refusal::method_not_found(&long),
             Refusal::unsupported_version(&long),
+            Refusal::version_without_meta(&long),
             Refusal::header_differs("Mcp-Name", &long, &long),
             Refusal::header_missing("Mcp-Name", &long),
         ] {

@@ -93,15 +93,16 @@ impl<'f> Strict<'f> {
         self.levels.checked_sub(1).map(|levels| Self { levels, ..self })
     }
 
-    /// A number as serde_json hands it over with `arbitrary_precision`: a map of one private key and its digits.
-    pub(super) fn number<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let Ok(digits) = map.next_value_seed(Digits) else {
+    /// A number as serde_json hands it over with `arbitrary_precision`: a map of one private key and its digits. `None` for
+    /// such a key in the body, which is noted; its value is skipped.
+    pub(super) fn number<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<Option<Value>, A::Error> {
+        let Some(digits) = map.next_value_seed(Digits)? else {
             self.note(Fault::Private);
-            return Err(A::Error::custom("a private key"));
+            return Ok(None);
         };
         // Without that feature, serde_json itself refuses what no float holds.
         match digits.parse::<Number>() {
-            Ok(number) if digits.parse::<f64>().is_ok_and(f64::is_finite) => Ok(Value::Number(number)),
+            Ok(number) if digits.parse::<f64>().is_ok_and(f64::is_finite) => Ok(Some(Value::Number(number))),
             _ => {
                 self.note(Fault::Number);
                 Err(A::Error::custom("number out of range"))
@@ -169,7 +170,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut object = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             if is_private(&key) {
-                return self.number(map);
+                match self.number(&mut map)? {
+                    Some(number) => return Ok(number),
+                    None => continue,
+                }
             }
             let Some(inside) = inside.filter(|_| self.count()) else {
                 map.next_value::<IgnoredAny>()?;
@@ -190,29 +194,35 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// The digits of a number. They arrive owned; text of the body never does, so a client cannot pass for them.
+/// The digits of a number. They arrive as text even where nothing is asked for; what the body holds is skipped then, so a
+/// client cannot pass for them.
 struct Digits;
 
 impl<'de> DeserializeSeed<'de> for Digits {
-    type Value = String;
+    type Value = Option<String>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_any(self)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_ignored_any(self)
     }
 }
 
 impl Visitor<'_> for Digits {
-    type Value = String;
+    type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the digits of a number")
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<String, E> {
-        Err(E::custom("text of the body"))
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
     }
 
-    fn visit_string<E>(self, digits: String) -> Result<String, E> {
-        Ok(digits)
+    /// Text of the body is never owned.
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_string<E>(self, digits: String) -> Result<Self::Value, E> {
+        Ok(Some(digits))
     }
 }

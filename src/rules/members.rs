@@ -35,7 +35,8 @@ const KNOWN: [&str; 18] = [
     keys::BAGGAGE,
 ];
 
-const META: &str = "_meta";
+/// Where the metadata of a message is.
+pub(super) const META: &str = "_meta";
 
 /// The members of one object.
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// `_meta`, as an empty one if it is no object.
+    /// `_meta`, if it is an object. What else was sent in its place is a member as any other.
     pub(crate) fn meta(&self) -> Option<&Self> {
         self.meta.as_deref()
     }
@@ -77,6 +78,16 @@ impl Members {
             map.insert(META.to_owned(), Value::Object(meta.into_map()));
         }
         map
+    }
+
+    /// Adds `_meta`; gives its name back if there is one.
+    fn add_meta(&mut self, meta: Result<Self, Value>) -> Option<String> {
+        let repeated = self.meta.is_some() || self.others.contains_key(META);
+        match meta {
+            Ok(meta) => self.meta = Some(Box::new(meta)),
+            Err(other) => drop(self.others.insert(META.to_owned(), other)),
+        }
+        repeated.then(|| META.to_owned())
     }
 
     /// Adds a member; gives its name back if there is one of that name.
@@ -140,12 +151,26 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Reads the members of an object; `None` is anything else.
+/// Reads the members of an object; `Err` is anything else, as it was sent.
 #[derive(Clone, Copy)]
-pub(super) struct Object<'f>(pub(super) Strict<'f>);
+pub(super) struct Object<'f> {
+    strict: Strict<'f>,
+    /// Whether a member `_meta` is an object of members, as it is in `params` and not in `_meta` itself.
+    has_meta: bool,
+}
+
+impl<'f> Object<'f> {
+    pub(super) fn params(strict: Strict<'f>) -> Self {
+        Self { strict, has_meta: true }
+    }
+
+    fn meta(strict: Strict<'f>) -> Self {
+        Self { strict, has_meta: false }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
-    type Value = Option<Members>;
+    type Value = Result<Members, Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
@@ -153,55 +178,57 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
 }
 
 impl<'de> Visitor<'de> for Object<'_> {
-    type Value = Option<Members>;
+    type Value = Result<Members, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        self.strict.visit_unit().map(Err)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        self.strict.visit_bool(value).map(Err)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        self.strict.visit_i64(value).map(Err)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        self.strict.visit_u64(value).map(Err)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        self.strict.visit_f64(value).map(Err)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.strict.visit_str(text).map(Err)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        self.0.visit_seq(seq).map(|_| None)
+        self.strict.visit_seq(seq).map(Err)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let strict = self.0;
+        let strict = self.strict;
         let inside = strict.inside();
         let mut members = Members::default();
         while let Some(name) = map.next_key::<Name>()? {
             if is_private(name.as_str()) {
-                return strict.number(map).map(|_| None);
+                match strict.number(&mut map)? {
+                    Some(number) => return Ok(Err(number)),
+                    None => continue,
+                }
             }
             let Some(inside) = inside.filter(|_| strict.count()) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let repeated = if name.as_str() == META {
-                let meta = map.next_value_seed(Object(inside))?.unwrap_or_default();
-                members.meta.replace(Box::new(meta)).map(|_| META.to_owned())
+            let repeated = if self.has_meta && name.as_str() == META {
+                members.add_meta(map.next_value_seed(Self::meta(inside))?)
             } else {
                 let value = map.next_value_seed(inside)?;
                 members.add(name, value)
@@ -213,7 +240,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         if inside.is_none() {
             strict.note(Fault::Depth);
         }
-        Ok(Some(members))
+        Ok(Ok(members))
     }
 }
 
@@ -225,10 +252,10 @@ mod tests {
 
     use super::*;
 
-    fn read(json: &str) -> (Option<Members>, Option<Fault>) {
+    fn read(json: &str) -> (Result<Members, Value>, Option<Fault>) {
         let (fault, left) = (RefCell::new(None), Cell::new(100));
         let mut deserializer = serde_json::Deserializer::from_str(json);
-        let members = Object(Strict::new(&fault, &left, 8)).deserialize(&mut deserializer).unwrap();
+        let members = Object::params(Strict::new(&fault, &left, 8)).deserialize(&mut deserializer).unwrap();
         (members, fault.into_inner())
     }
 
@@ -251,20 +278,36 @@ mod tests {
             (r#"{"name":1,"name":1}"#, "name"),
             (r#"{"x":1,"x":1}"#, "x"),
             (r#"{"_meta":{},"_meta":1}"#, "_meta"),
+            (r#"{"_meta":1,"_meta":{}}"#, "_meta"),
+            (r#"{"_meta":{"_meta":1,"_meta":2}}"#, "_meta"),
             (r#"{"_meta":{"uri":1,"uri":2}}"#, "uri"),
         ] {
             let (members, fault) = read(json);
-            assert!(members.is_some());
+            assert!(members.is_ok());
             assert!(matches!(fault, Some(Fault::Repeated(found)) if found == name), "{json}");
         }
     }
 
     #[test]
-    fn what_is_no_object_has_no_members() {
-        for json in ["null", "true", "-1", "1", "0.5", "\"x\"", "[{}]"] {
-            assert!(matches!(read(json), (None, None)), "{json}");
+    fn what_is_no_object_has_no_members_and_is_kept_as_it_was_sent() {
+        for json in [json!(null), json!(true), json!(-1), json!(1), json!(0.5), json!("x"), json!([{}])] {
+            let (members, fault) = read(&json.to_string());
+            assert_eq!((members.unwrap_err(), fault.is_none()), (json.clone(), true));
+
+            let (members, _) = read(&json!({ "_meta": json }).to_string());
+            let members = members.unwrap();
+            assert!(members.meta().is_none());
+            assert_eq!(members.get("_meta"), Some(&json));
         }
-        let (members, _) = read(r#"{"_meta":[]}"#);
-        assert!(members.unwrap().take_meta().into_map().is_empty());
+    }
+
+    #[test]
+    fn meta_inside_of_meta_is_a_member_as_any_other() {
+        for inner in [json!(1), json!({ "name": 1 })] {
+            let sent = json!({ "_meta": { "_meta": inner } });
+            let (members, fault) = read(&sent.to_string());
+            assert!(fault.is_none());
+            assert_eq!(Value::Object(members.unwrap().into_map()), sent);
+        }
     }
 }

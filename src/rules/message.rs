@@ -65,7 +65,7 @@ pub(crate) fn read(body: &[u8], depth: usize, longest_id: usize) -> Result<(Inco
     let envelope =
         json.deserialize_map(EnvelopeVisitor(strict)).and_then(|envelope| json.end().map(|()| envelope));
     match (envelope, fault.into_inner()) {
-        (Err(_), Some(fault @ (Fault::Number | Fault::Private))) => Err(fault.refusal(depth)),
+        (Err(_), Some(fault @ Fault::Number)) => Err(fault.refusal(depth)),
         (Err(error), _) => Err(Refusal::not_json(format!("the body is not JSON: {error}"))),
         (Ok(envelope), fault) => {
             let values = MOST_VALUES - left.get();
@@ -92,8 +92,8 @@ struct Envelope<'de> {
     id: Option<&'de RawValue>,
     id_repeated: bool,
     method: Option<Value>,
-    /// `None` inside: not an object.
-    params: Option<Option<Members>>,
+    /// `Err` inside: not an object.
+    params: Option<Result<Members, Value>>,
     /// Names of members that the frame does not define. Ignored (BASE-28), but not twice.
     others: HashSet<String>,
 }
@@ -109,28 +109,27 @@ impl Envelope<'_> {
             Some(raw) if !self.id_repeated => Some(request_id(raw, longest_id)?),
             _ => None,
         };
-        let refused = match (fault, id) {
-            (Some(fault), id) => fault.refusal(depth).with_id_option(id),
-            (None, id) => match self.into_call() {
-                Ok((method, params)) => {
-                    return Ok(match id {
-                        Some(id) => Incoming::Request { id, method, params },
-                        None => Incoming::Notification { method, params },
-                    });
-                }
-                Err((refusal, Echo::Yes)) => refusal.with_id_option(id),
-                Err((refusal, Echo::No)) => refusal,
-            },
+        // The id of a response is not one of a request to this server.
+        let echoed = id.clone().filter(|_| !self.is_response());
+        let call = match fault {
+            Some(fault) => Err(fault.refusal(depth)),
+            None => self.into_call(),
         };
-        Err(refused)
+        match (call, id) {
+            (Ok((method, params)), Some(id)) => Ok(Incoming::Request { id, method, params }),
+            (Ok((method, params)), None) => Ok(Incoming::Notification { method, params }),
+            (Err(refusal), _) => Err(refusal.with_id_option(echoed)),
+        }
     }
 
-    fn into_call(self) -> Result<Call, (Refusal, Echo)> {
-        let invalid = |message: &'static str| Err((Refusal::not_a_message(message), Echo::Yes));
-        if self.method.is_none() && ["result", "error"].iter().any(|name| self.others.contains(*name)) {
-            // Its id is one of the client's own namespace of answers, not of a request to this server.
-            let message = "the body is a response; this server sends no requests";
-            return Err((Refusal::not_a_message(message), Echo::No));
+    fn is_response(&self) -> bool {
+        self.method.is_none() && ["result", "error"].iter().any(|name| self.others.contains(*name))
+    }
+
+    fn into_call(self) -> Result<Call, Refusal> {
+        let invalid = |message: &'static str| Err(Refusal::not_a_message(message));
+        if self.is_response() {
+            return invalid("the body is a response; this server sends no requests");
         }
         match self.jsonrpc {
             Some(Value::String(version)) if version == "2.0" => {}
@@ -144,19 +143,13 @@ impl Envelope<'_> {
         };
         match self.params {
             None => Ok((method, None)),
-            Some(Some(params)) => Ok((method, Some(params))),
-            Some(None) => invalid("`params` is not an object"),
+            Some(Ok(params)) => Ok((method, Some(params))),
+            Some(Err(_)) => invalid("`params` is not an object"),
         }
     }
 }
 
 type Call = (String, Option<Members>);
-
-/// Whether the answer names the id.
-enum Echo {
-    Yes,
-    No,
-}
 
 /// An id is a string or an integer of any size (BASE-06), within the limit, so that a refusal cannot be made to echo
 /// megabytes (E6).
@@ -227,16 +220,21 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
         let strict = self.0;
         let mut envelope = Envelope::default();
         while let Some(member) = map.next_key()? {
+            let counted = strict.count();
             let repeated = match member {
-                Member::Jsonrpc => envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc"),
-                Member::Method => envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method"),
-                Member::Params => {
-                    envelope.params.replace(map.next_value_seed(Object(strict))?).map(|_| "params")
-                }
                 Member::Id => {
                     // Kept as text: no number type holds every id, and `null` is not the same as absence (J1, J2).
                     envelope.id_repeated = envelope.id.replace(map.next_value()?).is_some();
                     envelope.id_repeated.then_some("id")
+                }
+                _ if !counted => {
+                    map.next_value::<IgnoredAny>()?;
+                    None
+                }
+                Member::Jsonrpc => envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc"),
+                Member::Method => envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method"),
+                Member::Params => {
+                    envelope.params.replace(map.next_value_seed(Object::params(strict))?).map(|_| "params")
                 }
                 Member::Other(name) => {
                     map.next_value_seed(strict)?;
@@ -299,6 +297,21 @@ mod tests {
         assert!(super::read(body(MOST_VALUES / 2 - 10).as_bytes(), 64, 256).is_ok());
         let refusal = super::read(body(MOST_VALUES).as_bytes(), 64, 256).unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32600));
+        assert_eq!(refusal.id, Some(RequestId::from(1)));
+    }
+
+    #[test]
+    fn the_members_of_the_message_itself_are_values_too() {
+        let body = |count: usize| {
+            let members: String = (0..count).map(|n| format!("\"m{n}\":0,")).collect();
+            format!(r#"{{{members}"jsonrpc":"2.0","method":"m","params":{{"a":0}},"id":1}}"#)
+        };
+        let (_, values) = super::read(body(10).as_bytes(), 64, 256).unwrap();
+        assert_eq!(values, 10 + 4 + 1);
+        assert!(super::read(body(MOST_VALUES - 10).as_bytes(), 64, 256).is_ok());
+        let refusal = super::read(body(MOST_VALUES).as_bytes(), 64, 256).unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32600));
+        assert!(refusal.error.message.contains("values"), "{refusal:?}");
         assert_eq!(refusal.id, Some(RequestId::from(1)));
     }
 
@@ -386,6 +399,9 @@ mod tests {
         for body in [
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#,
+            // Whatever else is wrong with them.
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{},"error":{}}"#,
         ] {
             assert_eq!(refused(body), (-32600, None), "{body}");
         }
@@ -495,10 +511,37 @@ mod tests {
             for key in [format!("$serde_json::private::{key}"), format!("\\u0024serde_json::private::{key}")]
             {
                 for value in ["\"1\"", "\"\\u0031\"", "1", "[1]", "{}"] {
-                    let body = with_params(&format!("{{\"a\":{{\"{key}\":{value}}}}}"));
-                    assert_eq!(refused(&body).0, -32600, "{body}");
+                    let id = Some("1".to_owned());
+                    for params in [
+                        format!("{{\"a\":{{\"{key}\":{value}}}}}"),
+                        format!("{{\"{key}\":{value}}}"),
+                        format!("{{\"_meta\":{{\"{key}\":{value}}}}}"),
+                    ] {
+                        let body = with_params(&params);
+                        assert_eq!(refused(&body), (-32600, id.clone()), "{body}");
+                        // The id stands behind it.
+                        let body = format!(r#"{{"params":{params},"jsonrpc":"2.0","method":"x","id":1}}"#);
+                        assert_eq!(refused(&body), (-32600, id.clone()), "{body}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_key_that_serde_json_keeps_for_itself_hides_no_other_fault_and_no_other_fault_hides_it() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for key in ["$serde_json::private::Number", "$serde_json::private::RawValue"] {
+            for params in [
+                format!(r#"{{"x":1,"x":2,"a":{{"{key}":"1"}}}}"#),
+                format!(r#"{{"a":{{"{key}":"1","x":1,"x":2}}}}"#),
+                format!(r#"{{"x":{deep},"a":{{"{key}":[1]}}}}"#),
+                format!(r#"{{"a":{{"{key}":{deep}}}}}"#),
+            ] {
+                assert_eq!(refused(with_params(&params)), (-32600, Some("1".to_owned())), "{params}");
+            }
+            let body = with_params(&format!(r#"{{"a":{{"{key}":"1"}}"#));
+            assert_eq!(refused(body), (-32700, None));
         }
     }
 

@@ -61,11 +61,11 @@ pub(crate) enum Admitted {
 }
 
 impl Admitted {
-    /// The id that an answer has.
-    pub(crate) fn id(&self) -> Option<&RequestId> {
+    /// Names this message in a refusal.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
         match self {
-            Self::Request(request) => Some(&request.id),
-            Self::Notification(_) => None,
+            Self::Request(request) => request.refused(refusal),
+            Self::Notification(notification) => refusal.with_method(&notification.method),
         }
     }
 }
@@ -81,6 +81,13 @@ pub(crate) struct AdmittedRequest {
     pub(crate) meta: RequestMeta,
     /// The `Mcp-Param-*` headers of a `tools/call`. Which of them count is known to the tool alone (XHDR-21).
     pub(crate) mirrored_params: MirroredParams,
+}
+
+impl AdmittedRequest {
+    /// Names this request in a refusal.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
+        refusal.with_id(self.id.clone()).with_method(self.request.method())
+    }
 }
 
 /// Step 1.
@@ -121,26 +128,28 @@ pub(crate) fn body(
     let (incoming, values) = message::read(body, limits.depth, limits.id)?;
     let (id, method, params) = match incoming {
         Incoming::Request { id, method, params } => (id, method, params),
-        // Nothing more is asked of a notification.
+        // Neither headers nor metadata are asked of a notification.
         Incoming::Notification { method, params } => {
-            let notification = Notification::new(method, params.unwrap_or_default().into_map());
+            let params = params.unwrap_or_default();
+            request_meta::check_notification(&params).map_err(|refusal| refusal.with_method(&method))?;
+            let notification = Notification::new(method, params.into_map());
             return Ok((Admitted::Notification(notification), values));
         }
     };
-    match request(headers, method, params, capabilities, serves, limits) {
+    match request(headers, &method, params, capabilities, serves, limits) {
         Ok((request, mut meta)) => {
             trace_context::or_headers(&mut meta, headers);
             let mirrored_params = mirrored_params(headers, &request);
             let request = AdmittedRequest { id, request, meta, mirrored_params };
             Ok((Admitted::Request(Box::new(request)), values))
         }
-        Err(refusal) => Err(refusal.with_id(id)),
+        Err(refusal) => Err(refusal.with_id(id).with_method(&method)),
     }
 }
 
 fn request(
     headers: &HeaderMap,
-    method: String,
+    method: &str,
     params: Option<Members>,
     capabilities: &ServerCapabilities,
     serves: &dyn Fn(&str) -> bool,
@@ -150,18 +159,21 @@ fn request(
         return Err(no_handshake(params.as_ref()));
     }
     let header = protocol_version::header(headers)?;
+    if !request_meta::is_modern(params.as_ref()) {
+        protocol_version::check_alone(header)?;
+    }
     // Before the comparison with the header: what is missing cannot differ.
     let in_meta = request_meta::version(params.as_ref())?;
     protocol_version::check(header, in_meta)?;
-    mcp_method::check(headers, &method)?;
+    mcp_method::check(headers, method)?;
     // Before anything about the parameters: those of a method that is not there have no shape.
-    let known = methods::check(&method, capabilities, serves)?;
+    let known = methods::check(method, capabilities, serves)?;
     let mut params = params.unwrap_or_default();
     let Some(known) = known else {
         let params = params.into_map();
         let meta = params.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
         let meta = request_meta::read(meta.into(), limits.token)?;
-        return Ok((Request::Custom { method, params }, meta));
+        return Ok((Request::Custom { method: method.to_owned(), params }, meta));
     };
     mcp_name::check(headers, known, &params)?;
     let meta = request_meta::read(params.take_meta(), limits.token)?;
@@ -341,6 +353,14 @@ mod tests {
     }
 
     #[test]
+    fn step_5_metadata_of_a_notification_that_is_no_object_is_refused_without_an_id() {
+        let mut post = Post::new("x", json!({}));
+        post.body = json!({ "jsonrpc": "2.0", "method": "x", "params": { "_meta": 1 } });
+        let refusal = post.send().unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code, refusal.id), (400, -32602, None));
+    }
+
+    #[test]
     fn step_6_a_10_a_request_without_version_header_is_a_mismatch() {
         let post = Post::call().without_header("MCP-Protocol-Version");
         assert_eq!(post.refused(), (400, -32020));
@@ -355,6 +375,8 @@ mod tests {
         assert_eq!(Post::call().without_meta(CAPABILITIES_KEY).refused(), (400, -32602));
         let legacy = Post::call().without_meta(VERSION_KEY).header("MCP-Protocol-Version", "2025-11-25");
         assert_eq!(legacy.refused(), (400, -32602));
+        let message = legacy.send().unwrap_err().error.message;
+        assert!(message.contains("2025-11-25") && message.contains("2026-07-28"), "{message}");
     }
 
     #[test]

@@ -170,16 +170,20 @@ impl Object {
 }
 
 fn wrong(path: &str, found: Option<&Value>, wanted: &str) -> Refusal {
-    let found = match found {
-        None => "missing",
-        Some(Value::Null) => "null",
-        Some(Value::Bool(_)) => "a boolean",
-        Some(Value::Number(_)) => "a number",
-        Some(Value::String(_)) => "a string",
-        Some(Value::Array(_)) => "an array",
-        Some(Value::Object(_)) => "an object",
-    };
+    let found = found.map_or("missing", kind);
     Refusal::invalid_params(format!("{path} is {found}; it has to be {wanted}"))
+}
+
+/// What kind of value it is, as part of a sentence.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }
 
 #[cfg(test)]

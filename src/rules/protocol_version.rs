@@ -31,6 +31,16 @@ pub(crate) fn check(header: &str, in_meta: &str) -> Result<(), Refusal> {
     if SUPPORTED_VERSIONS.contains(&in_meta) { Ok(()) } else { Err(Refusal::unsupported_version(in_meta)) }
 }
 
+/// A request without a version in `_meta`, under the header of a revision that the server does not have: it lacks metadata
+/// (step 7 comes before step 9), and what its client has to know is that its revision is not served.
+///
+/// # Errors
+///
+/// 400 with `-32602`.
+pub(crate) fn check_alone(header: &str) -> Result<(), Refusal> {
+    if SUPPORTED_VERSIONS.contains(&header) { Ok(()) } else { Err(Refusal::version_without_meta(header)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +68,16 @@ mod tests {
     fn a_09_modern_metadata_cannot_select_a_legacy_revision() {
         let refusal = check("2025-11-25", "2025-11-25").unwrap_err();
         assert_eq!(refusal.error.data.unwrap()["supported"], serde_json::json!(["2026-07-28"]));
+    }
+
+    #[test]
+    fn lera_07_the_header_of_another_revision_alone_is_told_which_one_is_served() {
+        assert!(check_alone("2026-07-28").is_ok());
+        let refusal = check_alone("2025-06-18").unwrap_err();
+        assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602));
+        for part in ["`2025-06-18` is not supported", "2026-07-28", "params._meta"] {
+            assert!(refusal.error.message.contains(part), "{refusal:?}");
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::errors::{Refusal, Shown};
-use super::members::Members;
-use super::trace_context;
+use super::members::{META, Members};
+use super::{params, trace_context};
 use crate::wire::{ClientCapabilities, Implementation, LogLevel, ProgressToken, RequestMeta, keys};
 
 /// Whether a request is made under a revision with per-request metadata, this one or a later one (VER-07, A-44).
@@ -21,15 +21,37 @@ pub(crate) fn is_modern(params: Option<&Members>) -> bool {
 /// 400 with `-32602`.
 pub(crate) fn version(params: Option<&Members>) -> Result<&str, Refusal> {
     let Some(meta) = params.and_then(Members::meta) else {
-        return Err(Refusal::meta_required(
-            "params._meta is missing; it names the protocol version and what the client can do",
-        ));
+        return Err(not_meta(params));
     };
     if !meta.get(keys::CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
         return Err(required(keys::CLIENT_CAPABILITIES, "an object"));
     }
     let version = meta.get(keys::PROTOCOL_VERSION).and_then(Value::as_str);
     version.ok_or_else(|| required(keys::PROTOCOL_VERSION, "a string"))
+}
+
+/// Of a notification nothing is required in `_meta`, but that it is an object where it is there.
+///
+/// # Errors
+///
+/// 400 with `-32602`.
+pub(crate) fn check_notification(params: &Members) -> Result<(), Refusal> {
+    match params.get(META) {
+        Some(_) => Err(not_meta(Some(params))),
+        None => Ok(()),
+    }
+}
+
+fn not_meta(params: Option<&Members>) -> Refusal {
+    match params.and_then(|params| params.get(META)) {
+        Some(other) => {
+            let found = params::kind(other);
+            Refusal::meta_required(format!("params._meta is {found}; it has to be an object"))
+        }
+        None => Refusal::meta_required(
+            "params._meta is missing; it names the protocol version and what the client can do",
+        ),
+    }
 }
 
 fn required(key: &str, kind: &str) -> Refusal {
@@ -162,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn meta_that_is_no_object_is_refused_as_such() {
+        for (meta, found) in [(json!(null), "null"), (json!([]), "an array"), (json!("x"), "a string")] {
+            let params = params(json!({ "_meta": meta }));
+            let message = format!("params._meta is {found}; it has to be an object");
+            assert_eq!(version(Some(&params)).unwrap_err().error.message, message);
+            let refusal = check_notification(&params).unwrap_err();
+            assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602));
+            assert_eq!(refusal.error.message, message);
+        }
+        assert!(check_notification(&params(json!({ "_meta": {} }))).is_ok());
+        assert!(check_notification(&params(json!({}))).is_ok());
+    }
+
+    #[test]
     fn meta_07_who_the_client_is_may_be_left_out() {
         assert_eq!(read(json!({})).client_info, None);
         let info =
@@ -200,12 +236,18 @@ mod tests {
             assert_eq!(serde_json::to_value(read.unwrap()).unwrap(), token);
         }
         assert_eq!(read(json!({})).progress_token, None);
+        // An integer, and 0, though `Value` holds it as a float.
+        let minus_zero: Value = serde_json::from_str("-0").unwrap();
+        let token = read(json!({ "progressToken": minus_zero })).progress_token.unwrap();
+        assert_eq!(serde_json::to_value(token).unwrap().as_i64(), Some(0));
     }
 
     #[test]
     fn prog_03_and_j9_other_tokens_are_refused() {
         let large: Value = serde_json::from_str("18446744073709551616").unwrap();
-        for token in [json!(1.5), json!(null), json!(true), json!({}), large, json!("x".repeat(8193))] {
+        for token in
+            [json!(1.5), json!(0.0), json!(null), json!(true), json!({}), large, json!("x".repeat(8193))]
+        {
             refused(json!({ "progressToken": token }));
         }
     }

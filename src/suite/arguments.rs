@@ -7,7 +7,8 @@ use super::checks::Checked;
 use super::shape::Shape;
 use super::{ToolError, schema};
 
-/// The arguments of a tool that takes none.
+/// The arguments of a tool that takes none. A client that gives one is told so, as for every struct with
+/// `#[serde(deny_unknown_fields)]`; a struct without it ignores what it does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = undescribed)]

@@ -62,6 +62,21 @@ impl Suite {
         self.promised(offered)
     }
 
+    /// A model chooses a tool by its description.
+    fn warn_of_undescribed_tools(&self) {
+        let catalog = self.providers.current.catalog();
+        let undescribed = catalog.tools.order.iter().filter(|tool| tool.is_undescribed());
+        let names: Vec<_> = undescribed.map(|tool| format!("`{}`", tool.name)).collect();
+        if !names.is_empty() {
+            tracing::warn!(
+                target: "ractor_mcp",
+                "without a description, by which models choose: {}; write `tool(..).description(\"..\")`, or a doc comment \
+                 on the struct of the arguments (a doc comment on a function cannot be read)",
+                names.join(", ")
+            );
+        }
+    }
+
     async fn call_tool(
         &self,
         request: CallToolRequest,
@@ -175,8 +190,10 @@ impl Handler for Suite {
             for warning in &self.warnings {
                 tracing::warn!(target: "ractor_mcp", "{warning}");
             }
+            self.warn_of_undescribed_tools();
         }
-        let faults = self.faults.iter().cloned().chain(self.subscriptions.fault());
+        let faults = self.identity.faults().chain(self.faults.iter().cloned());
+        let faults = faults.chain(self.subscriptions.fault());
         Misconfigured::unless_empty(faults.collect())?;
         self.providers.current.settle(|| self.offered());
         Ok(())

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor_otp::{ExitReason, Tag};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -17,7 +16,7 @@ use super::arguments::Arguments;
 use super::checks::Checked;
 use super::page::Keyed;
 use super::running::{Active, Running};
-use super::{Rounds, SuiteMessage, Tool, ToolSpec};
+use super::{Rounds, SuiteMessage, Tool, ToolSpec, timeout};
 
 /// The code of the JSON-RPC error that refuses a call beyond [`ToolSpec::max_concurrent`]: outside the reserved ranges,
 /// and safe to send again, since nothing of the tool has run.
@@ -91,9 +90,7 @@ impl Entry {
         faults.extend(tool_name::check(name).err());
         faults.extend(definition.meta.keys().filter_map(meta_key::fault));
         faults.extend(spec.access.faults());
-        if spec.timeout.is_some_and(|limit| limit.is_zero()) {
-            faults.push("its timeout is 0; any longer time would do".to_owned());
-        }
+        faults.extend(timeout::fault(spec.timeout));
         if spec.max_concurrent == Some(0) {
             faults.push("its max_concurrent is 0; at least 1 would do".to_owned());
         }
@@ -120,6 +117,11 @@ impl Entry {
                 Err(faults)
             }
         }
+    }
+
+    /// Whether nothing says what it does.
+    pub(super) fn is_undescribed(&self) -> bool {
+        self.definition.description.as_ref().is_none_or(|text| text.trim().is_empty())
     }
 
     /// Checks the headers of a call against its arguments.
@@ -155,21 +157,13 @@ impl Entry {
         Ok(self.serve.start(Arc::clone(self), channel.clone(), rounds, place))
     }
 
-    /// Answers the call when its time is over, and then interrupts it. The answer comes first, since what follows may
-    /// take its time.
+    /// Answers the call when its time is over, in words for the model.
     fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>) {
-        let (name, expired) = (Arc::clone(&self.name), channel.clone());
-        let timer = async move {
-            tokio::time::sleep(limit).await;
+        let name = Arc::clone(&self.name);
+        timeout::expire_after(limit, channel, move |channel| {
             let text = format!("the tool `{name}` did not finish within {limit:?} and was interrupted");
-            // Closed means that the call has just ended by itself.
-            if expired.send_result(CallToolResult::error(text)).is_ok() {
-                let pid = expired.pid();
-                tracing::warn!(target: "ractor_mcp", request = %pid.label(), ?limit, "the tool did not finish in time");
-                pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
-            }
-        };
-        channel.spawn(timer, |_| SuiteMessage::task_ended());
+            channel.send_result(CallToolResult::error(text))
+        });
     }
 
     /// Holds a result against the advertised output schema (TOOL-15). A result with `isError` has no structured content
@@ -215,10 +209,9 @@ impl Places {
     fn take(&self, tool: &str) -> Result<Arc<OwnedSemaphorePermit>, RpcError> {
         let place = Arc::clone(&self.free).try_acquire_owned();
         place.map(Arc::new).map_err(|_| {
-            let message = format!(
-                "the tool `{tool}` runs {} calls, as many as it may; send the call again later",
-                self.most
-            );
+            let calls = if self.most == 1 { "1 call".to_owned() } else { format!("{} calls", self.most) };
+            let message =
+                format!("the tool `{tool}` runs {calls}, as many as it may; send the call again later");
             RpcError::new(TOOL_BUSY, message).with_data(json!({ "maxConcurrent": self.most }))
         })
     }

@@ -73,6 +73,14 @@ impl ToolError {
         Self::converted(shown.map_or_else(|| "the tool failed".to_owned(), |error| error.to_string()))
     }
 
+    /// What the model reads, if it is not a protocol error.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::Said(text) | Kind::Converted(text) => Some(text),
+            Kind::Protocol(_) => None,
+        }
+    }
+
     /// A tool that asked and then fails with an error of another type fails because of its question.
     pub(super) fn or_question(self, asked: impl FnOnce() -> Option<RpcError>) -> Self {
         match self.0 {

@@ -117,7 +117,7 @@ impl Teller<'_> {
             Some(known) if !known.is_empty() => {
                 format!("{found} is unknown; known are {}", names(&mut known.keys()))
             }
-            _ => format!("{found} is unknown; nothing of the kind is taken"),
+            _ => format!("{found} is unknown; no names are known, `{{}}` would do"),
         }
     }
 

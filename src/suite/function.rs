@@ -19,8 +19,9 @@ use super::{Call, NoArguments, Tool, ToolError, ToolOutput, ToolReply, ToolSpec}
     label = "not a tool",
     note = "a tool is an `async fn` of the shape `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`:",
     note = "`Args` is a struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`, taken by value,",
-    note = "`Out` is text, a number, `Json<T>`, content blocks, or a `Result` of those,",
-    note = "and its future is `Send`: nothing like `Rc` or a `MutexGuard` may be held across an `.await`",
+    note = "or `NoArguments`; `Out` is text, a number, `Json<T>` where `T: Serialize + JsonSchema`, content blocks,",
+    note = "or a `Result` of those whose error implements `Display`;",
+    note = "its future is `Send`: nothing like `Rc` or a `MutexGuard` may be held across an `.await`",
     note = "a function that is not async becomes a tool with `blocking(..)`, a struct with `impl Tool`"
 )]
 pub trait IntoTool<Kind> {

@@ -21,6 +21,14 @@ impl Identity {
     pub(super) fn new(info: Implementation) -> Self {
         Self { info, instructions: None, info_for: None, instructions_for: None, in_results: true }
     }
+
+    /// What is wrong with it.
+    pub(super) fn faults(&self) -> impl Iterator<Item = String> {
+        let parts = [("name", &self.info.name, "calculator"), ("version", &self.info.version, "1.0.0")];
+        parts.into_iter().filter(|(_, text, _)| text.trim().is_empty()).map(|(part, _, example)| {
+            format!("suite: its {part} is empty; any text would do, such as `{example}`")
+        })
+    }
 }
 
 impl Suite {

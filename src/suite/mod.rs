@@ -8,6 +8,7 @@
 //! | `spec.rs` | [`tool`], the options of one tool |
 //! | `entry.rs` | a tool as it is kept: checked, compiled, limited |
 //! | `running.rs`, `thread.rs` | one running call; one on a thread of its own |
+//! | `timeout.rs` | how long one use of a tool, a resource or a prompt may take |
 //! | `call.rs`, `address.rs` | [`Call`], what a running tool knows and sends; [`ToolAddress`], how it is reached |
 //! | `rounds.rs`, `book.rs` | [`Rounds`], questions and answers over several rounds; what they remember of each other |
 //! | `question.rs`, `form.rs`, `asking.rs` | [`Question`], what can be asked; [`Form`], typed answers; asking in a call |
@@ -68,6 +69,7 @@ mod subscriptions;
 mod tests;
 mod text;
 mod thread;
+mod timeout;
 mod tool;
 mod view;
 mod watched;
@@ -148,7 +150,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite that offers nothing yet. Name and version are the server's identity.
+    /// A suite that offers nothing yet. Name and version are the server's identity; neither may be empty.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             identity: Identity::new(Implementation::new(name, version)),
@@ -200,7 +202,25 @@ impl Suite {
     /// });
     /// ```
     ///
-    /// Arguments are checked against the schema that the tool advertises before it runs (feature `json-schema`).
+    /// Arguments are checked against the schema that the tool advertises before it runs (feature `json-schema`). One that the
+    /// struct does not know is ignored, as serde does; with `#[serde(deny_unknown_fields)]` on the struct it is refused, which
+    /// tells a model that misspelt a name. A tool without arguments refuses them all ([`NoArguments`]).
+    ///
+    /// ```
+    /// use ractor_mcp::prelude::*;
+    ///
+    /// /// Says hello.
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(deny_unknown_fields)]
+    /// struct Greet { name: String }
+    ///
+    /// async fn greet(Greet { name }: Greet) -> String { format!("hello {name}") }
+    ///
+    /// let suite = Suite::new("greeter", "1.0.0").tool("greet", greet);
+    /// ```
+    ///
+    /// The description of a tool is the doc comment of that struct, or [`ToolSpec::description`]: a doc comment on a function
+    /// cannot be read. Tools without one are named in a warning when the server starts.
     #[must_use]
     pub fn tool<Kind>(self, name: &str, tool: impl IntoTool<Kind>) -> Self {
         self.add(Addition::tool(name, tool.into_tool()))
@@ -308,7 +328,8 @@ impl Suite {
         self
     }
 
-    /// Sets whether the [`warnings`](Suite::warnings) are traced when the supervisor starts. Default: they are.
+    /// Sets whether the [`warnings`](Suite::warnings), and the names of tools without a description, are traced when the
+    /// supervisor starts. Default: they are.
     #[must_use]
     pub fn trace_warnings(self, on: bool) -> Self {
         self.providers.current.set_warns(on);

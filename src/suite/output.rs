@@ -18,7 +18,7 @@ use super::schema;
     message = "`{Self}` cannot be the output of a tool",
     label = "a tool cannot return this",
     note = "a tool returns text (`String`, `&'static str`), a number, `bool`, `()`, `Json<T>` where `T: Serialize + JsonSchema`,",
-    note = "`Content`, `Vec<Content>`, `CallToolResult`, or a `Result` of one of those"
+    note = "`Content`, `Vec<Content>`, `CallToolResult`, or a `Result` of one of those whose error implements `Display`"
 )]
 pub trait ToolOutput: Send {
     /// The result that the client gets.

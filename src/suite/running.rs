@@ -81,12 +81,12 @@ impl<T: Tool> Active<T> {
 
 impl<T: Tool> Active<T> {
     fn failure(&self, error: ToolError) -> Result<CallToolResult, RpcError> {
-        let answer = error.or_question(|| self.call.rounds().stuck()).into_answer();
+        let error = error.or_question(|| self.call.rounds().stuck());
         // Protocol errors are traced where they are answered.
-        if let Ok(result) = &answer {
-            tracing::debug!(target: "ractor_mcp", tool = %self.entry.name, content = ?result.content, "the tool failed");
+        if let Some(error) = error.text() {
+            tracing::debug!(target: "ractor_mcp", tool = %self.entry.name, error, "the tool failed");
         }
-        answer
+        error.into_answer()
     }
 }
 

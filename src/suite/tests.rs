@@ -209,7 +209,7 @@ fn g10_unknown_fields_are_refused_where_the_type_refuses_them_and_else_ignored()
     assert_eq!(entry.definition.input_schema["additionalProperties"], false);
     let given = json!({"more": 2}).as_object().unwrap().clone();
     let told = entry.arguments.decode::<NoArguments>(given).unwrap_err().to_string();
-    assert_eq!(told, "invalid arguments: `more` is unknown; nothing of the kind is taken");
+    assert_eq!(told, "invalid arguments: `more` is unknown; no names are known, `{}` would do");
 }
 
 #[cfg(feature = "json-schema")]

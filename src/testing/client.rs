@@ -72,6 +72,18 @@ impl TestClient {
         self.request("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
+    /// A `resources/read`. Awaited, it is the [answer](super::TestResponse).
+    #[track_caller]
+    pub fn read_resource(&self, uri: &str) -> TestRequest {
+        self.request("resources/read", json!({"uri": uri}))
+    }
+
+    /// A `prompts/get`. Awaited, it is the [answer](super::TestResponse).
+    #[track_caller]
+    pub fn get_prompt(&self, name: &str, arguments: Value) -> TestRequest {
+        self.request("prompts/get", json!({"name": name, "arguments": arguments}))
+    }
+
     /// A request of any method, with its parameters as an object. `_meta` is added to them.
     #[track_caller]
     pub fn request(&self, method: &str, params: Value) -> TestRequest {

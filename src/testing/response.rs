@@ -113,14 +113,16 @@ impl TestResponse {
         }
     }
 
-    /// The first text of a tool's result.
+    /// The first text of a tool's result, of what a resource holds, or of a prompt's messages.
     ///
     /// # Panics
     ///
     /// When there is none.
     #[track_caller]
     pub fn text(&self) -> &str {
-        match self.result().pointer("/content/0/text").and_then(Value::as_str) {
+        let places = ["/content/0/text", "/contents/0/text", "/messages/0/content/text"];
+        let found = places.iter().find_map(|place| self.result().pointer(place));
+        match found.and_then(Value::as_str) {
             Some(text) => text,
             None => self.asked.fail("a text", self),
         }

@@ -6,7 +6,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use ractor_otp::{
 };
 use tokio::net::{TcpListener, lookup_host};
 
-use crate::handler::{Change, Handler};
+use crate::handler::{Change, Handler, Misconfigured};
 use crate::http::Endpoint;
 use crate::request::{Budget, Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
@@ -94,9 +95,9 @@ impl McpSupervisor {
         options: Options,
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
-        options.check()?;
         let streams = Streams::new(options.stream_caps, options.stream_limits);
-        let handler = erase(handler, streams.clone(), options.disconnect.clone(), options.pace)?;
+        let erased = erase(handler, streams.clone(), options.disconnect.clone(), options.pace);
+        let handler = Misconfigured::both(options.check(), erased)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -133,7 +134,7 @@ impl McpSupervisor {
         Ok(Self(Arc::new(server)))
     }
 
-    /// Listens on an address such as `127.0.0.1:3000`; port 0 lets the system choose, and [`Listener::addr`] tells.
+    /// Listens on an address with its port, such as `127.0.0.1:3000`; port 0 lets the system choose, and [`Listener::addr`] tells.
     ///
     /// # Errors
     ///
@@ -142,6 +143,10 @@ impl McpSupervisor {
     pub async fn listen(&self, address: impl ToString) -> Result<Listener, Error> {
         let name = address.to_string();
         let failed = |source| Error::listen(&name, source);
+        if let Some(with_port) = port_missing(&name) {
+            let fault = format!("the port is missing; `{with_port}` has one");
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, fault)));
+        }
         let addresses: Vec<SocketAddr> = lookup_host(&name).await.map_err(failed)?.collect();
         let socket = TcpListener::bind(&*addresses).await.map_err(failed)?;
         self.serve_port(socket).await
@@ -228,21 +233,46 @@ impl McpSupervisor {
 
     /// Tells every stream that asked for it that the list of tools changed. Returns how many streams took it. Like all
     /// publishing it writes into the streams' queues and never waits for a client; on several nodes, call it on each.
+    ///
+    /// A stream is granted only what the capabilities promise: it reaches nobody, and returns 0, unless the suite has tools
+    /// (or [promises](crate::Suite::promises) them) and says [`list_changes`](crate::Suite::list_changes) or has a
+    /// [handle](crate::Suite::handle). Neither are there streams to reach under a
+    /// [`SubscriptionHandler`](crate::suite::SubscriptionHandler), which replaces the registry.
+    ///
+    /// ```
+    /// use ractor_mcp::prelude::*;
+    ///
+    /// async fn ping() -> &'static str { "pong" }
+    ///
+    /// # async fn run() -> Result<(), ractor_mcp::Error> {
+    /// let suite = Suite::new("changing", "1.0.0").list_changes().tool("ping", ping);
+    /// let mcp = McpSupervisor::start(suite).await?;
+    /// assert_eq!(mcp.notify_tools_changed(), 0, "no client listens yet");
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
+    /// ```
     pub fn notify_tools_changed(&self) -> usize {
         self.0.streams.registry.notify(&Topic::Tools, &Change::Tools)
     }
 
-    /// Tells every stream that asked for it that the list of prompts changed. Returns how many streams took it.
+    /// Tells every stream that asked for it that the list of prompts changed. Returns how many streams took it: none
+    /// without the promise that [`notify_tools_changed`](McpSupervisor::notify_tools_changed) names.
     pub fn notify_prompts_changed(&self) -> usize {
         self.0.streams.registry.notify(&Topic::Prompts, &Change::Prompts)
     }
 
-    /// Tells every stream that asked for it that the list of resources changed. Returns how many streams took it.
+    /// Tells every stream that asked for it that the list of resources changed. Returns how many streams took it: none
+    /// without the promise that [`notify_tools_changed`](McpSupervisor::notify_tools_changed) names.
     pub fn notify_resources_changed(&self) -> usize {
         self.0.streams.registry.notify(&Topic::Resources, &Change::Resources)
     }
 
     /// Tells every stream that named this URI exactly that the resource changed. Returns how many streams took it.
+    ///
+    /// It reaches nobody, and returns 0, unless the suite has resources and says
+    /// [`resource_updates`](crate::Suite::resource_updates), and under a
+    /// [`SubscriptionHandler`](crate::suite::SubscriptionHandler), which replaces the registry.
     pub fn notify_resource_updated(&self, uri: impl AsRef<str>) -> usize {
         self.notify_resources_updated([uri])
     }
@@ -352,6 +382,16 @@ impl Server {
     pub(super) fn ports(&self) -> Vec<Arc<Port>> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         ports.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// For an address or a name without a port, the same with one.
+fn port_missing(address: &str) -> Option<String> {
+    match address.parse::<IpAddr>() {
+        Ok(IpAddr::V6(ip)) => Some(format!("[{ip}]:8080")),
+        _ if address.is_empty() => Some("127.0.0.1:8080".to_owned()),
+        _ if address.contains(':') && !address.ends_with(']') => None,
+        _ => Some(format!("{address}:8080")),
     }
 }
 

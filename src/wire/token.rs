@@ -14,16 +14,22 @@ enum Token {
 }
 
 impl ProgressToken {
-    /// The token in a JSON value; `None` if it is neither a string nor an integer.
+    /// The token in a JSON value; `None` if it is neither a string nor an integer. `-0` is an integer that JSON readers take
+    /// for a float: it is 0.
     pub fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self(Token::String(text.as_str().into()))),
             Value::Number(number) if number.is_i64() || number.is_u64() => {
                 Some(Self(Token::Integer(number.clone())))
             }
+            Value::Number(number) if number.as_f64().is_some_and(is_minus_zero) => Some(Self::from(0)),
             _ => None,
         }
     }
+}
+
+fn is_minus_zero(number: f64) -> bool {
+    number == 0.0 && number.is_sign_negative()
 }
 
 impl From<i64> for ProgressToken {

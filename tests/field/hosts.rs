@@ -97,3 +97,19 @@ async fn f5_an_entry_without_a_port_matches_every_port_and_nothing_that_only_loo
     let two = echo().header("Origin", "http://localhost").another("Origin", "http://attacker.example");
     assert_eq!(server.send(two).await.status, 403, "two lines");
 }
+
+#[tokio::test]
+async fn an_address_without_a_port_is_told_one_that_has_it() {
+    let mcp = McpSupervisor::start(fixture::suite()).await.expect("a server");
+    for (address, example) in [
+        ("127.0.0.1", "`127.0.0.1:8080`"),
+        ("localhost", "`localhost:8080`"),
+        ("::1", "`[::1]:8080`"),
+        ("[::1]", "`[::1]:8080`"),
+        ("", "`127.0.0.1:8080`"),
+    ] {
+        let told = mcp.listen(address).await.expect_err("no port").to_string();
+        assert!(told.contains("the port is missing") && told.contains(example), "{told}");
+    }
+    mcp.listen("localhost:0").await.expect("a name and a port");
+}

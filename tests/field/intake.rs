@@ -5,7 +5,8 @@ use std::time::Duration;
 use ractor_mcp::Options;
 use serde_json::json;
 
-use crate::support::{Post, Server, call, fixture, next_request, request};
+use crate::support::logs::Logs;
+use crate::support::{Post, Server, call, fixture, meta, next_request, request};
 
 fn echo() -> Post {
     call("echo", json!({"text": "x"}))
@@ -186,4 +187,34 @@ async fn a_silent_connect_and_a_slow_head_are_closed() {
     assert_eq!(kept.send(&request("tools/list", json!({}))).await.status, 200);
     assert!(kept.read_to_end().await.is_empty(), "an idle connection is closed");
     server.await_no_process("connection 1").await;
+}
+
+/// Who runs a server looks for the one client that is refused, and for what it sent.
+#[tokio::test]
+async fn a_refusal_is_traced_with_the_id_the_method_and_the_peer() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let server = Server::start(fixture::suite()).await;
+    let refused = |reason: &str| {
+        let lines = logs.lines("DEBUG");
+        lines.into_iter().rfind(|line| line.contains("request refused") && line.contains(reason)).unwrap()
+    };
+    let peer = format!(" peer={}:", std::net::Ipv4Addr::LOCALHOST);
+
+    server.send(request("foo/bar", json!({})).id("\"a\"")).await;
+    let told = refused("does not implement");
+    assert!(told.contains(" id=\"a\" method=foo/bar") && told.contains(&peer), "{told}");
+
+    server.send(Post::raw("not json")).await;
+    let told = refused("not JSON");
+    assert!(!told.contains(" id=") && !told.contains(" method=") && told.contains(&peer), "{told}");
+
+    // Text of a client makes no lines of its own.
+    server
+        .send(
+            Post::of(&json!({"jsonrpc": "2.0", "id": 1, "method": "a\nb", "params": {"_meta": meta()}}))
+                .without("Mcp-Method"),
+        )
+        .await;
+    let told = refused("Mcp-Method");
+    assert!(told.contains(r" method=a\nb"), "{told}");
 }

@@ -287,7 +287,8 @@ async fn d9_a_handler_that_holds_its_thread_is_named_in_a_warning() {
         std::thread::sleep(Duration::from_millis(30));
         "spun"
     };
-    let suite = Suite::new("spinning", "1").tool("spin", spin).tool("echo", fixture::echo);
+    let suite =
+        Suite::new("spinning", "1").trace_warnings(false).tool("spin", spin).tool("echo", fixture::echo);
     let server = Server::start_with(suite, Options::new().long_schedule(Duration::from_millis(20))).await;
     assert_eq!(server.send(call("spin", json!({}))).await.text(), "spun");
     let warnings = logs.lines("WARN");

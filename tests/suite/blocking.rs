@@ -60,7 +60,9 @@ async fn c7_a_blocking_function_whose_client_left_sees_it_and_keeps_its_place_un
     let request = server.await_process("request tools/call block").await;
     drop(client);
     assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
-    assert_eq!(server.send(call("block", json!({}))).await.code(), TOOL_BUSY);
+    let refused = server.send(call("block", json!({}))).await;
+    assert_eq!(refused.code(), TOOL_BUSY);
+    assert!(refused.body.contains("`block` runs 1 call, as many as it may"), "{}", refused.body);
     gate.go.send(()).unwrap();
     assert_eq!(gate.seen.recv().await, Some(true));
     gate.go.send(()).unwrap();

@@ -4,11 +4,12 @@ use std::convert::Infallible;
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::wire::{Icon, Meta, ToolAnnotations};
-use ractor_mcp::{Error, McpSupervisor};
+use ractor_mcp::{Error, McpSupervisor, Options};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::support::logs::Logs;
 use crate::support::{Server, call, fixture, request};
 
 /// Greets.
@@ -193,4 +194,50 @@ async fn b9_a_task_of_a_tool_that_panics_costs_nothing_else() {
     let server = Server::start(fixture::suite().tool("late_boom", late_boom)).await;
     assert_eq!(server.send(call("late_boom", json!({}))).await.text(), "answered");
     assert_eq!(server.send(call("echo", json!({"text": "on"}))).await.text(), "on");
+}
+
+#[tokio::test]
+async fn faults_of_the_options_and_of_the_suite_come_in_one_message() {
+    let (suite, options) = (Suite::new(" ", "").page_size(0), Options::new().path("mcp").max_body(0));
+    let Err(Error::Misconfigured(faults)) = McpSupervisor::start_with(suite, options).await else {
+        panic!("the server does not start")
+    };
+    let told = faults.to_string();
+    for part in ["path `mcp`", "max_body", "its name is empty", "its version is empty", "the page size is 0"]
+    {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    assert_eq!(faults.faults().len(), 5, "{told}");
+}
+
+#[tokio::test]
+async fn tools_without_a_description_are_named_in_one_warning_at_the_start() {
+    /// Nobody reads this.
+    async fn quiet() {}
+    let suite = || {
+        Suite::new("s", "1")
+            .tool("greet", greet)
+            .tool("one", quiet)
+            .tool("other", tool(quiet).description(" "))
+            .tool("described", tool(quiet).description("Does nothing."))
+    };
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let _quiet = Server::start(suite().trace_warnings(false)).await;
+    assert_eq!(logs.text(), "");
+    let server = Server::start(suite()).await;
+    server.send(call("one", json!({}))).await;
+    let warned = logs.lines("WARN");
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("`one`, `other`") && warned[0].contains("description("), "{warned:?}");
+    assert!(!warned[0].contains("greet") && !warned[0].contains("described`"), "{warned:?}");
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_is_traced_with_the_text_that_the_model_reads() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let server = Server::start(Suite::new("s", "1").tool("greet", greet)).await;
+    server.send(call("greet", json!({"name": ""}))).await;
+    let lines = logs.lines("DEBUG");
+    let told = lines.iter().find(|line| line.contains("the tool failed")).unwrap();
+    assert!(told.contains(r#"tool=greet error="whom?""#), "{told}");
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
-use ractor_mcp::suite::TOOL_BUSY;
+use ractor_mcp::suite::{PromptArguments, TOOL_BUSY};
+use ractor_mcp::wire::{Prompt, ResourceTemplate};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::support::{Server, call, fixture};
+use crate::support::{Server, call, fixture, next_request, request};
 
 async fn never(_: NoArguments) {
     std::future::pending::<()>().await;
@@ -47,6 +48,82 @@ async fn h9_what_must_not_be_cut_is_finished_after_the_time_is_over() {
     assert_eq!(server.send(call("write", json!({}))).await.result()["isError"], true);
     go.send(true).unwrap();
     assert_eq!(tells.recv().await, Some("finished"));
+}
+
+/// Words of which none is ever found.
+struct Lost;
+
+impl ResourceRepo for Lost {
+    type Key = String;
+    type Cursor = ();
+    type Output = String;
+
+    fn template(&self) -> ResourceTemplate {
+        ResourceTemplate::new("lost://{word}", "lost")
+    }
+
+    async fn read(&self, _: String, _: &Call) -> Result<String, ToolError> {
+        std::future::pending().await
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(Duration::from_millis(50))
+    }
+}
+
+impl PromptRepo for Lost {
+    type Cursor = ();
+    type Output = String;
+
+    fn prefix(&self) -> String {
+        "lost_".to_owned()
+    }
+
+    async fn list(&self, _: Option<()>, _: &Call) -> Result<Page<Prompt, ()>, ToolError> {
+        Ok(Vec::new().into())
+    }
+
+    async fn get(&self, _: &str, _: PromptArguments, _: &Call) -> Result<String, ToolError> {
+        std::future::pending().await
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(Duration::from_millis(50))
+    }
+}
+
+#[tokio::test]
+async fn a_resource_or_a_prompt_whose_time_is_over_is_interrupted_and_answered_with_an_error() {
+    let (limit, never) = (Duration::from_millis(50), std::future::pending::<String>);
+    let suite = Suite::new("s", "1")
+        .resource("never://ends", resource(never).timeout(limit))
+        .resource_repo(Lost)
+        .prompt("never", prompt(never).timeout(limit))
+        .prompt_repo(Lost);
+    let server = Server::start(suite).await;
+    let mut exits = server.mcp.exits();
+    for (method, params, what) in [
+        ("resources/read", json!({"uri": "never://ends"}), "resource"),
+        ("resources/read", json!({"uri": "lost://word"}), "resource"),
+        ("prompts/get", json!({"name": "never"}), "prompt"),
+        ("prompts/get", json!({"name": "lost_word"}), "prompt"),
+    ] {
+        let response = server.send(request(method, params)).await;
+        assert_eq!((response.status, response.code()), (200, -32603));
+        let message = format!("the {what} did not finish within 50ms and was interrupted");
+        assert_eq!(response.answer()["error"]["message"], message);
+        assert_eq!(next_request(&mut exits).await.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_of_no_time_is_refused_at_the_start() {
+    let suite = Suite::new("s", "1")
+        .tool("never", tool(never).timeout(Duration::ZERO))
+        .resource("never://ends", resource(async || "").timeout(Duration::ZERO))
+        .prompt("never", prompt(async || "").timeout(Duration::ZERO));
+    let told = McpSupervisor::start(suite).await.unwrap_err().to_string();
+    assert_eq!(told.matches("its timeout is 0").count(), 3, "{told}");
 }
 
 #[tokio::test]

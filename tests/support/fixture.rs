@@ -64,8 +64,8 @@ pub fn suite() -> Suite {
     Suite::new("fixture", "1.0.0")
         .tool("echo", echo)
         .tool("slow", slow)
-        .tool("boom", boom)
-        .tool("boom_oddly", boom_oddly)
+        .tool("boom", tool(boom).description("Panics."))
+        .tool("boom_oddly", tool(boom_oddly).description("Panics with a value that is no text."))
         .tool("anything", anything)
         .tool("big", big)
 }

@@ -232,3 +232,16 @@ async fn a_channel_without_a_server_records_what_is_sent_and_hands_on_what_comes
     assert!(test.channel().send_progress(1.0, None, None).await.is_err());
     assert_eq!(test.channel().pid().join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
 }
+
+#[tokio::test(start_paused = true)]
+async fn resources_are_read_and_prompts_filled_in_as_tools_are_called() {
+    let suite = Suite::new("s", "1")
+        .resource("doc://a", || async { "read me" })
+        .prompt("ask", || async { "ask them" });
+    let client = TestServer::start(suite).await.connect().await;
+    let read = client.read_resource("doc://a").await;
+    assert_eq!((read.text(), &read.result()["contents"][0]["uri"]), ("read me", &json!("doc://a")));
+    assert_eq!(client.get_prompt("ask", json!({})).await.text(), "ask them");
+    assert_eq!(client.read_resource("doc://b").await.code(), -32602);
+    assert_eq!(client.get_prompt("none", json!({})).await.code(), -32602);
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::handler::Principal;
 use crate::suite::access::Access;
 use crate::suite::page::Keyed;
-use crate::suite::{Call, Completing, NoArguments, ToolError};
+use crate::suite::{Call, Completing, NoArguments, ToolError, timeout};
 use crate::wire::{GetPromptResult, Icon, Meta, Prompt, PromptArgument};
 
 use super::arguments::Declared;
@@ -30,7 +31,8 @@ use super::{PromptArguments, PromptOutput};
     label = "not a prompt",
     note = "a prompt is an `async fn` of the shape `() -> Out`, `Args -> Out` or `(Args, Call) -> Out`:",
     note = "`Args` is a struct of texts with `#[derive(serde::Deserialize, schemars::JsonSchema)]`, taken by value,",
-    note = "`Out` is text, `Content`, `PromptMessage`, a `Vec` of those, or a `Result`; a family is a `PromptRepo`"
+    note = "or `NoArguments`; `Out` is text, `Content`, `PromptMessage`, a `Vec` of those, or a `Result` of those whose error",
+    note = "implements `Display`; a family of prompts is a `PromptRepo`"
 )]
 pub trait IntoPrompt<Kind> {
     /// The prompt with everything that a registration says of it but its name.
@@ -93,6 +95,7 @@ pub struct PromptSpec {
     pub(super) completers: HashMap<String, Completer>,
     /// What is wrong with the type of its arguments.
     fault: Option<String>,
+    pub(super) timeout: Option<Duration>,
     declared: Arc<[PromptArgument]>,
     get: Arc<Get>,
 }
@@ -155,6 +158,7 @@ impl PromptSpec {
             access: Access::default(),
             completers: HashMap::new(),
             fault,
+            timeout: None,
             declared: declared.into(),
             get: Arc::new(get),
         }
@@ -167,6 +171,7 @@ impl PromptSpec {
     /// Everything that is wrong with it.
     pub(in crate::suite) fn register(mut self, name: &str) -> Result<Self, Vec<String>> {
         let mut faults: Vec<String> = self.fault.take().into_iter().chain(self.access.faults()).collect();
+        faults.extend(timeout::fault(self.timeout));
         if name.is_empty() {
             faults.push("the name is empty; any text would do".to_owned());
         }
@@ -233,6 +238,15 @@ impl PromptSpec {
         self
     }
 
+    /// Limits how long one use may take; by default nothing does. When the time is over the client reads `-32603`, the
+    /// function is interrupted at its next `.await`, and the request's actor ends with `shutdown: expired`. What runs in
+    /// [`Call::uninterrupted`] is finished first.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
     /// Asks for a scope: a caller without it is refused with
     /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the prompt runs, HTTP status
     /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The prompt is still listed,
@@ -285,6 +299,9 @@ impl<E: fmt::Display + Send + 'static> Proposed for Result<Vec<String>, E> {
 
 impl fmt::Debug for PromptSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptSpec").field("listed", &self.listed).finish_non_exhaustive()
+        f.debug_struct("PromptSpec")
+            .field("listed", &self.listed)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }

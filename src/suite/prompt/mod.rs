@@ -15,6 +15,7 @@ mod repo;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::handler::RpcError;
 use crate::suite::access::{Access, Sight};
@@ -112,6 +113,13 @@ impl Named {
         match self {
             Self::One(prompt) => &prompt.access,
             Self::Family(repo) => &repo.access,
+        }
+    }
+
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        match self {
+            Self::One(prompt) => prompt.timeout,
+            Self::Family(repo) => repo.timeout,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::wire::{Content, GetPromptResult, PromptMessage};
     message = "`{Self}` cannot be the output of a prompt",
     label = "a prompt cannot return this",
     note = "a prompt returns text (`String`, `&'static str`), `Content`, `PromptMessage`, a `Vec` of one of the latter two,",
-    note = "`GetPromptResult`, or an `Option` or `Result` of one of those"
+    note = "`GetPromptResult`, or an `Option` of one of those, or a `Result` whose error implements `Display`"
 )]
 pub trait PromptOutput: Send {
     /// The result that the client gets for the prompt of this name.

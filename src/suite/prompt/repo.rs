@@ -1,6 +1,7 @@
 //! Families of prompts: what a repository of them implements, and the repository as the suite keeps it.
 
 use std::future::{Future, ready};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::suite::access::Access;
 use crate::suite::completion::Proposals;
 use crate::suite::page::{self, Keyed, Listing, Lists};
-use crate::suite::{Call, Completing, Page, ToolError, cache};
+use crate::suite::{Call, Completing, Page, ToolError, cache, timeout};
 use crate::wire::{CacheHints, Prompt};
 
 use super::function::Getting;
@@ -131,6 +132,12 @@ pub trait PromptRepo: Send + Sync + 'static {
     fn scope(&self) -> Option<String> {
         None
     }
+
+    /// How long one prompt may take, read once, at registration, as for [`PromptSpec::timeout`](crate::suite::PromptSpec::timeout).
+    /// Default: as long as it likes.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// A registered repository.
@@ -138,6 +145,7 @@ pub(in crate::suite) struct Repo {
     pub(in crate::suite) cache: CacheHints,
     pub(in crate::suite) access: Access,
     prefix: String,
+    pub(super) timeout: Option<Duration>,
     serve: Box<dyn Serve>,
 }
 
@@ -150,12 +158,13 @@ impl Repo {
     pub(in crate::suite) fn register<R: PromptRepo>(repo: R) -> Result<Self, Vec<String>> {
         let (prefix, cache, access) = (repo.prefix(), repo.cache(), Access::of_repo(repo.scope()));
         let faults = cache::fault(cache, repo.depends_on_caller()).into_iter().chain(access.faults());
-        let faults: Vec<String> = faults.collect();
+        let limit = repo.timeout();
+        let faults: Vec<String> = faults.chain(timeout::fault(limit)).collect();
         if !faults.is_empty() {
             return Err(faults);
         }
         let serve = Box::new(Erased(repo));
-        Ok(Self { cache, access, prefix, serve })
+        Ok(Self { cache, access, prefix, timeout: limit, serve })
     }
 
     pub(super) fn get<'a>(&'a self, arguments: PromptArguments, call: &'a Call) -> Getting<'a> {

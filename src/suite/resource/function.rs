@@ -3,11 +3,12 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::handler::Principal;
 use crate::suite::access::Access;
 use crate::suite::page::Keyed;
-use crate::suite::{Call, ToolError};
+use crate::suite::{Call, ToolError, timeout};
 use crate::wire::{Annotations, CacheHints, Icon, Meta, ReadResourceResult, Resource};
 
 use super::ResourceOutput;
@@ -19,7 +20,8 @@ use super::repo::Reading;
     message = "`{Self}` cannot be served as a resource",
     label = "not a resource",
     note = "a resource is an `async fn` of the shape `() -> Out` or `(Call) -> Out`, where `Out` is text, bytes, `Json<T>`,",
-    note = "`ResourceContents`, or an `Option` or `Result` of those; a family of resources is a `ResourceRepo`"
+    note = "`ResourceContents`, an `Option` of those, or a `Result` whose error implements `Display`;",
+    note = "a family of resources is a `ResourceRepo`"
 )]
 pub trait IntoResource<Kind> {
     /// The resource with everything that a registration says of it but its URI.
@@ -60,6 +62,7 @@ pub struct ResourceSpec {
     pub(in crate::suite) access: Access,
     cache: CacheHints,
     has_hints: bool,
+    pub(super) timeout: Option<Duration>,
     read: Arc<dyn Fn(Call) -> Reading<'static> + Send + Sync>,
 }
 
@@ -90,6 +93,7 @@ impl ResourceSpec {
             access: Access::default(),
             cache: CacheHints::NONE,
             has_hints: Out::HAS_HINTS,
+            timeout: None,
             read: Arc::new(move |call| {
                 let function = Arc::clone(&function);
                 Box::pin(async move {
@@ -106,8 +110,8 @@ impl ResourceSpec {
     ///
     /// Everything that is wrong with it.
     pub(in crate::suite) fn register(mut self, uri: &str) -> Result<Self, Vec<String>> {
-        let faults: Vec<String> =
-            super::uri::check(uri).err().into_iter().chain(self.access.faults()).collect();
+        let faults = super::uri::check(uri).err().into_iter().chain(self.access.faults());
+        let faults: Vec<String> = faults.chain(timeout::fault(self.timeout)).collect();
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -191,6 +195,15 @@ impl ResourceSpec {
         self
     }
 
+    /// Limits how long one read may take; by default nothing does. When the time is over the client reads `-32603`, the
+    /// function is interrupted at its next `.await`, and the request's actor ends with `shutdown: expired`. What runs in
+    /// [`Call::uninterrupted`] is finished first.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
     /// Asks for a scope: a caller without it is refused with
     /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the resource runs, HTTP status
     /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The resource is still listed,
@@ -229,6 +242,7 @@ impl fmt::Debug for ResourceSpec {
         f.debug_struct("ResourceSpec")
             .field("listed", &self.listed)
             .field("cache", &self.cache)
+            .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
 }

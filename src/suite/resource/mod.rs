@@ -16,6 +16,7 @@ mod uri;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::suite::access::{Access, Sight};
 use crate::suite::page::Lists;
@@ -134,6 +135,13 @@ impl Named {
         match self {
             Self::One(resource) => &resource.access,
             Self::Family(repo) => &repo.access,
+        }
+    }
+
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        match self {
+            Self::One(resource) => resource.timeout,
+            Self::Family(repo) => repo.timeout,
         }
     }
 

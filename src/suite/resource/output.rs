@@ -17,7 +17,8 @@ use crate::wire::{ReadResourceResult, ResourceContents};
     message = "`{Self}` cannot be what a resource holds",
     label = "a resource cannot be read as this",
     note = "a resource is text (`String`, `&'static str`), bytes (`Vec<u8>`, `Bytes`), `Json<T>` where `T: Serialize`,",
-    note = "`ResourceContents`, `Vec<ResourceContents>`, `ReadResourceResult`, or an `Option` or `Result` of one of those"
+    note = "`ResourceContents`, `Vec<ResourceContents>`, `ReadResourceResult`, or an `Option` of one of those,",
+    note = "or a `Result` whose error implements `Display`"
 )]
 pub trait ResourceOutput: Send {
     /// Whether the result says itself how long it may be kept, so that no hints of the registration are put on it.

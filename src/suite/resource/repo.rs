@@ -2,6 +2,7 @@
 
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +12,7 @@ use crate::handler::RpcError;
 use crate::suite::access::Access;
 use crate::suite::completion::Proposals;
 use crate::suite::page::{self, Keyed, Listing, Lists};
-use crate::suite::{Call, Completing, Page, ToolError, cache, text};
+use crate::suite::{Call, Completing, Page, ToolError, cache, text, timeout};
 use crate::wire::{CacheHints, ReadResourceResult, Resource, ResourceTemplate};
 
 use super::ResourceOutput;
@@ -140,6 +141,12 @@ pub trait ResourceRepo: Send + Sync + 'static {
     fn scope(&self) -> Option<String> {
         None
     }
+
+    /// How long one read may take, read once, at registration, as for [`ResourceSpec::timeout`](crate::suite::ResourceSpec::timeout).
+    /// Default: as long as it likes.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// The text in front of the first variable.
@@ -159,6 +166,7 @@ pub(in crate::suite) struct Repo {
     template: Template,
     has_hints: bool,
     prefix: String,
+    pub(super) timeout: Option<Duration>,
     serve: Box<dyn Serve>,
 }
 
@@ -170,8 +178,8 @@ impl Repo {
     /// Everything that is wrong with it.
     pub(in crate::suite) fn register<R: ResourceRepo>(repo: R) -> Result<Self, Vec<String>> {
         let (listed, prefix, cache) = (repo.template(), repo.prefix(), repo.cache());
-        let access = Access::of_repo(repo.scope());
-        let mut faults: Vec<String> = access.faults().collect();
+        let (access, limit) = (Access::of_repo(repo.scope()), repo.timeout());
+        let mut faults: Vec<String> = access.faults().chain(timeout::fault(limit)).collect();
         let template = Template::parse(&listed.uri_template).map_err(|fault| faults.push(fault)).ok();
         if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
             faults.push(fault);
@@ -193,6 +201,7 @@ impl Repo {
                 depends_on_caller,
                 has_hints: R::Output::HAS_HINTS,
                 prefix,
+                timeout: limit,
                 serve: Box::new(Erased(repo)),
             }),
             _ => Err(faults),
