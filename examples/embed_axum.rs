@@ -11,7 +11,6 @@ use axum::routing::get;
 use ractor_mcp::prelude::*;
 use tokio::net::TcpListener;
 
-/// Tells the client its own address.
 async fn whoami(_: NoArguments, call: Call) -> String {
     call.peer().map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
 }
@@ -26,6 +25,7 @@ async fn peer(ConnectInfo(peer): ConnectInfo<SocketAddr>, mut request: Request) 
 async fn main() -> Result<(), Box<dyn Error>> {
     let (closing, draining) = (shutdown_signal(), shutdown_signal());
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
+    let whoami = tool(whoami).description("Tells the client its own address.");
     let mcp = McpSupervisor::start(Suite::new("embedded", "1.0.0").tool("whoami", whoami)).await?;
     let application = Router::new()
         .route("/health", get(|| async { "well" }))

@@ -14,7 +14,6 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// Tells the client its own address.
 async fn whoami(_: NoArguments, call: Call) -> String {
     call.peer().map_or_else(|| "unknown".to_owned(), |peer| peer.to_string())
 }
@@ -54,6 +53,7 @@ async fn handshake(socket: TcpStream, tls: TlsAcceptor, mcp: McpSupervisor) {
 async fn main() -> Result<(), Box<dyn Error>> {
     let signal = shutdown_signal();
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
+    let whoami = tool(whoami).description("Tells the client its own address.");
     let mcp = McpSupervisor::start(Suite::new("secret", "1.0.0").tool("whoami", whoami)).await?;
     let (tls, certificate) = tls()?;
     let listener = TcpListener::bind(address).await?;
