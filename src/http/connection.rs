@@ -1,21 +1,16 @@
 //! Driving one connection with hyper. The future lives in a task that the connection's supervisor owns; its end is the
 //! end of the connection.
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-#[cfg(feature = "http2")]
-use std::time::Duration;
-
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
 #[cfg(feature = "http2")]
 use hyper_util::rt::TokioTimer;
-#[cfg(feature = "http2")]
-use tokio::time::timeout;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
 
 use crate::request::{Drain, Phase};
 
@@ -141,37 +136,38 @@ where
         .max_local_error_reset_streams(Some(128))
         // A client that vanished answers no ping.
         .keep_alive_interval(Some(limits.keep_alive))
-        .keep_alive_timeout(limits.write_stall);
+        .keep_alive_timeout(limits.vanished());
     let mut connection = pin!(builder.serve_connection(io, service));
-    let limit = tokio::select! {
+    tokio::select! {
         ended = connection.as_mut() => return ended,
         // The end of the drain is limited from above.
-        () = closing => Duration::MAX,
-        // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever, and need not agree.
-        () = idle(&streams, caller, limits) => limits.first_byte,
-    };
-    connection.as_mut().graceful_shutdown();
-    loop {
-        match timeout(limit, connection.as_mut()).await {
-            Ok(ended) => return ended,
-            Err(_) if streams.open() == 0 => return Ok(()),
-            // A request that was on its way when the client was told to send no more.
-            Err(_) => {}
+        () = closing => {
+            connection.as_mut().graceful_shutdown();
+            return connection.await;
         }
+        // What HTTP/1.1 has in its head time: a connection without requests does not stay for ever.
+        () = idle(&streams, caller, limits) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        ended = connection.as_mut() => ended,
+        // It need not agree. A request that was on its way is answered first.
+        () = idle(&streams, caller, limits) => Ok(()),
     }
 }
 
-/// Resolves when the connection has had no stream for the head time: nothing is read, worked on or written.
+/// Resolves when nothing was asked, worked on or written on the connection for the head time.
 #[cfg(feature = "http2")]
 async fn idle(streams: &taking::Streams, caller: &Caller, limits: &Limits) {
-    let mut seen = caller.requests();
+    let mut before = (caller.requests(), streams.sent());
     loop {
         tokio::time::sleep(limits.head_time).await;
-        let now = caller.requests();
-        if now == seen && streams.open() == 0 {
+        let now = (caller.requests(), streams.sent());
+        // A socket that takes nothing has its own limit.
+        if now == before && streams.open() == 0 && !caller.stalled.writes_wait() {
             return;
         }
-        seen = now;
+        before = now;
     }
 }
 

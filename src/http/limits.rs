@@ -39,6 +39,14 @@ pub(crate) struct Limits {
     pub(crate) mailbox: usize,
 }
 
+impl Limits {
+    /// How long a client may acknowledge nothing of what is on its way to it; beyond, the system closes, `stalled`. It is more
+    /// than the write stall: that clock also runs while a client with small buffers takes little at a time.
+    pub(crate) fn vanished(&self) -> Duration {
+        self.write_stall.saturating_mul(4)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

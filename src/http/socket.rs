@@ -30,18 +30,18 @@ pub(crate) struct Watch(Arc<OwnedWriteHalf>);
 
 impl Socket {
     /// Sets what every connection needs, and splits off the watch.
-    pub(crate) fn new(stream: TcpStream, stall: Duration) -> (Self, Watch) {
+    pub(crate) fn new(stream: TcpStream, vanished: Duration) -> (Self, Watch) {
         // A response is written in one piece or event by event; waiting for more to send only delays it.
         let _ = stream.set_nodelay(true);
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             // A client that vanished without a word acknowledges nothing: the system gives up on it after this time.
-            let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(stall));
+            let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(vanished));
             // By itself the system tells of room in a full send buffer when a third of it is free. That may be megabytes,
             // and whoever takes them slowly would look as if it took nothing.
             let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
         }
-        let _ = stall;
+        let _ = vanished;
         let (read, write) = stream.into_split();
         let write = Arc::new(write);
         (Self { read, write: Arc::clone(&write) }, Watch(write))

@@ -1,6 +1,6 @@
 //! A client that stops reading: a write that makes no progress for the stall time fails, whatever carries it.
 //!
-//! On TCP the system keeps the same time (`TCP_USER_TIMEOUT`) and may be first to give up: its error means the same.
+//! On TCP the system gives up on a client that acknowledges nothing (`TCP_USER_TIMEOUT`): its error means the same.
 
 use std::io;
 use std::pin::Pin;
@@ -14,15 +14,27 @@ use tokio::time::{Sleep, sleep};
 
 /// Whether the client of a connection has stopped reading; told to the requests that end because of it.
 #[derive(Clone, Default)]
-pub(crate) struct Stalled(Arc<AtomicBool>);
+pub(crate) struct Stalled(Arc<Flags>);
+
+#[derive(Default)]
+struct Flags {
+    stalled: AtomicBool,
+    writes_wait: AtomicBool,
+}
 
 impl Stalled {
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.stalled.load(Ordering::Acquire)
     }
 
     pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.stalled.store(true, Ordering::Release);
+    }
+
+    /// Whether a write waits for the client, which has until the stall time.
+    #[cfg(feature = "http2")]
+    pub(super) fn writes_wait(&self) -> bool {
+        self.0.writes_wait.load(Ordering::Acquire)
     }
 }
 
@@ -41,10 +53,16 @@ impl<IO> Stalling<IO> {
 
     fn limited<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if progress.is_ready() {
-            self.waiting = None;
+            if self.waiting.take().is_some() {
+                self.stalled.0.writes_wait.store(false, Ordering::Release);
+            }
             return self.noticed(progress);
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
+        let Self { waiting, stalled, limit, .. } = self;
+        let waiting = waiting.get_or_insert_with(|| {
+            stalled.0.writes_wait.store(true, Ordering::Release);
+            Box::pin(sleep(*limit))
+        });
         if waiting.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }

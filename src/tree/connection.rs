@@ -34,7 +34,7 @@ async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit)
         return Ok(());
     };
     let endpoint = Arc::clone(&port.endpoint);
-    let (socket, watch) = Socket::new(stream, endpoint.limits().write_stall);
+    let (socket, watch) = Socket::new(stream, endpoint.limits().vanished());
     let closed = async move {
         watch.closed().await;
         drop(permit);

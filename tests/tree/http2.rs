@@ -1,15 +1,23 @@
 //! HTTP/2 with prior knowledge: each stream is a request of its own, and ends alone.
 
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
+use hyper_util::rt::TokioIo;
 use ractor_mcp::Options;
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep};
 
 use crate::crowds::churn;
 use crate::support::{Post, Server, call, eventually, fixture, streams};
@@ -28,6 +36,19 @@ impl Http2 {
     async fn with_window(server: &Server, window: u32) -> Self {
         let socket = TcpStream::connect(server.addr).await.unwrap();
         let handshake = client::Builder::new().initial_window_size(window).handshake(socket);
+        let (requests, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        Self { requests: requests.ready().await.unwrap(), addr: server.addr }
+    }
+
+    /// A client in memory with windows so wide that only its pace of reading, in bytes a second, holds anything up.
+    async fn with_pace(server: &Server, pace: u32) -> Self {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        server.mcp.serve(TokioIo::new(far), None).await.expect("the server takes a connection");
+        let handshake = client::Builder::new()
+            .initial_window_size(1 << 20)
+            .initial_connection_window_size(32 << 20)
+            .handshake(Slow { io: near, pause: Box::pin(sleep(TICK)), bytes: pace as usize / 100 });
         let (requests, connection) = handshake.await.unwrap();
         tokio::spawn(connection);
         Self { requests: requests.ready().await.unwrap(), addr: server.addr }
@@ -63,6 +84,76 @@ impl Http2 {
             all.extend_from_slice(&chunk);
         }
         (status, serde_json::from_slice(&all).unwrap_or_default())
+    }
+}
+
+const TICK: Duration = Duration::from_millis(10);
+
+/// The end of a connection that reads so many bytes a tick.
+struct Slow {
+    io: DuplexStream,
+    pause: Pin<Box<Sleep>>,
+    bytes: usize,
+}
+
+impl AsyncRead for Slow {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.pause.as_mut().poll(cx));
+        let mut some = vec![0; self.bytes.min(buf.remaining())];
+        let mut some = ReadBuf::new(&mut some);
+        ready!(Pin::new(&mut self.io).poll_read(cx, &mut some))?;
+        buf.put_slice(some.filled());
+        self.pause = Box::pin(sleep(TICK));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Slow {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
+/// Many answers at once over a connection that is slow: their turns come late, and the last of them wait in h2 when all their
+/// requests have ended. At the default times.
+#[tokio::test(start_paused = true)]
+async fn many_large_answers_are_read_whole_however_slow_and_steady_their_client_is() {
+    for (size, pace) in [(60_000, 60_000), (100_000, 40_000), (60_000, 200_000)] {
+        let server = Server::start(fixture::suite()).await;
+        let mut client = Http2::with_pace(&server, pace).await;
+        let post = call("echo", json!({"text": "x".repeat(size)}));
+        let mut responses = Vec::new();
+        for _ in 0..100 {
+            responses.push(client.start(&post).await);
+        }
+        let mut reading = JoinSet::new();
+        for response in responses {
+            reading.spawn(async move {
+                let mut body = response.await?.into_body();
+                let mut length = 0;
+                while let Some(chunk) = body.data().await {
+                    let chunk = chunk?;
+                    body.flow_control().release_capacity(chunk.len())?;
+                    length += chunk.len();
+                }
+                Ok::<_, h2::Error>(length)
+            });
+        }
+        for length in reading.join_all().await {
+            assert!(length.unwrap() > size, "at {pace} bytes a second");
+        }
     }
 }
 
