@@ -126,11 +126,11 @@ impl<H: Handler> RequestProcess<H> {
         if self.stream.is_some() || give(self.exchange()) {
             return Next::Stop(reason);
         }
-        if answered_before {
-            tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
-        }
         // Nobody took the answer, so it is not the reply that ended the request (H9).
         let asked = self.end.pid.as_ref().and_then(Pid::exit_requested);
+        if answered_before && asked.is_none() {
+            tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
+        }
         Next::Stop(asked.unwrap_or(reason))
     }
 

@@ -128,11 +128,9 @@ pub(crate) fn body(
     let (incoming, values) = message::read(body, limits.depth, limits.id)?;
     let (id, method, params) = match incoming {
         Incoming::Request { id, method, params } => (id, method, params),
-        // Neither headers nor metadata are asked of a notification.
+        // Nothing more is asked of a notification.
         Incoming::Notification { method, params } => {
-            let params = params.unwrap_or_default();
-            request_meta::check_notification(&params).map_err(|refusal| refusal.with_method(&method))?;
-            let notification = Notification::new(method, params.into_map());
+            let notification = Notification::new(method, params.unwrap_or_default().into_map());
             return Ok((Admitted::Notification(notification), values));
         }
     };
@@ -353,11 +351,13 @@ mod tests {
     }
 
     #[test]
-    fn step_5_metadata_of_a_notification_that_is_no_object_is_refused_without_an_id() {
-        let mut post = Post::new("x", json!({}));
-        post.body = json!({ "jsonrpc": "2.0", "method": "x", "params": { "_meta": 1 } });
-        let refusal = post.send().unwrap_err();
-        assert_eq!((refusal.status.as_u16(), refusal.error.code, refusal.id), (400, -32602, None));
+    fn step_5_of_a_notification_no_metadata_is_asked_and_what_was_sent_is_kept() {
+        for params in [json!({}), json!({ "_meta": 1 }), json!({ "_meta": {} })] {
+            let mut post = Post::new("x", json!({}));
+            post.body = json!({ "jsonrpc": "2.0", "method": "x", "params": params });
+            let Ok(Admitted::Notification(notification)) = post.send() else { panic!("{params} is refused") };
+            assert_eq!(Value::Object(notification.params), params);
+        }
     }
 
     #[test]

@@ -30,18 +30,6 @@ pub(crate) fn version(params: Option<&Members>) -> Result<&str, Refusal> {
     version.ok_or_else(|| required(keys::PROTOCOL_VERSION, "a string"))
 }
 
-/// Of a notification nothing is required in `_meta`, but that it is an object where it is there.
-///
-/// # Errors
-///
-/// 400 with `-32602`.
-pub(crate) fn check_notification(params: &Members) -> Result<(), Refusal> {
-    match params.get(META) {
-        Some(_) => Err(not_meta(Some(params))),
-        None => Ok(()),
-    }
-}
-
 fn not_meta(params: Option<&Members>) -> Refusal {
     match params.and_then(|params| params.get(META)) {
         Some(other) => {
@@ -189,12 +177,7 @@ mod tests {
             let params = params(json!({ "_meta": meta }));
             let message = format!("params._meta is {found}; it has to be an object");
             assert_eq!(version(Some(&params)).unwrap_err().error.message, message);
-            let refusal = check_notification(&params).unwrap_err();
-            assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602));
-            assert_eq!(refusal.error.message, message);
         }
-        assert!(check_notification(&params(json!({ "_meta": {} }))).is_ok());
-        assert!(check_notification(&params(json!({}))).is_ok());
     }
 
     #[test]

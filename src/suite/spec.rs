@@ -153,7 +153,9 @@ impl ToolSpec {
     /// Limits how long one call may take, from its first step to its answer, a stream included; by default nothing
     /// does. When the time is over the client reads a result with `isError`, the tool is interrupted at its next
     /// `.await`, [`Tool::handle_close`] runs, and the call's actor ends with `shutdown: expired`. What runs in
-    /// [`Call::uninterrupted`](super::Call::uninterrupted) is finished first.
+    /// [`Call::uninterrupted`](super::Call::uninterrupted) is finished first. A function that holds its thread without an
+    /// `.await` cannot be interrupted and may delay that answer, too: what computes or blocks belongs in
+    /// [`blocking`](super::blocking).
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);

@@ -113,8 +113,8 @@ impl Options {
         self.above_zero("body_time", time)
     }
 
-    /// How long a request head may take to arrive, and how long a kept connection may stay idle: 30 s by default. A
-    /// slower connection is closed.
+    /// How long a request head may take to arrive, counted from the response before it: so also how long a kept connection
+    /// may stay idle. 30 s by default; a slower connection is closed.
     #[must_use]
     pub fn head_time(mut self, time: Duration) -> Self {
         self.limits.head_time = within_reach(time);

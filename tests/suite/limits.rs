@@ -10,6 +10,7 @@ use ractor_mcp::wire::{Prompt, ResourceTemplate};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::support::logs::Logs;
 use crate::support::{Server, call, fixture, next_request, request};
 
 async fn never(_: NoArguments) {
@@ -48,6 +49,25 @@ async fn h9_what_must_not_be_cut_is_finished_after_the_time_is_over() {
     assert_eq!(server.send(call("write", json!({}))).await.result()["isError"], true);
     go.send(true).unwrap();
     assert_eq!(tells.recv().await, Some("finished"));
+}
+
+#[tokio::test]
+async fn h9_a_tool_that_returns_after_its_time_is_no_bug_of_it() {
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let go = Arc::new(Semaphore::new(0));
+    let gone = Arc::clone(&go);
+    let write = move |_: NoArguments, call: Call| {
+        let gone = Arc::clone(&gone);
+        async move { call.uninterrupted(async { gone.acquire().await.is_ok() }).await }
+    };
+    let spec = tool(write).description("Writes.").timeout(Duration::from_millis(50));
+    let server = Server::start(Suite::new("s", "1").tool("write", spec)).await;
+    let mut exits = server.mcp.exits();
+    assert_eq!(server.send(call("write", json!({}))).await.result()["isError"], true);
+    go.add_permits(1);
+    assert_eq!(next_request(&mut exits).await.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
+    let warnings = logs.lines("WARN");
+    assert!(matches!(&*warnings, [line] if line.contains("did not finish in time")), "{warnings:?}");
 }
 
 /// Words of which none is ever found.
