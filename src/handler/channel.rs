@@ -508,7 +508,8 @@ impl Exchange {
         if let Some(source) = std::error::Error::source(error) {
             tracing::error!(request = %self.context, code = error.code(), source, "the request failed");
         } else {
-            tracing::debug!(request = %self.context, code = error.code(), "answered with an error");
+            let (code, reason) = (error.code(), &*error.object().message);
+            tracing::debug!(request = %self.context, code, reason, "answered with an error");
         }
         self.give_error(error.object(), error.lacks())
     }

@@ -421,6 +421,7 @@ fn refuse(refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> 
         status = refusal.status.as_u16(),
         code = refusal.error.code,
         reason = %refusal.error.message,
+        challenge = refusal.challenge.as_ref().map(tracing::field::debug),
         "request refused"
     );
     let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()));

@@ -123,7 +123,7 @@ impl<H: Handler> RequestProcess<H> {
     /// Gives the answer, except to a stream, which has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
         let answered_before = self.exchange().was_answered();
-        if self.stream.is_some() || give(self.exchange()) {
+        if self.stream.is_some() || self.span.in_scope(|| give(self.exchange())) {
             return Next::Stop(reason);
         }
         // Nobody took the answer, so it is not the reply that ended the request (H9).
@@ -188,7 +188,7 @@ impl<H: Handler> Process for RequestProcess<H> {
             Ok(state) => self.state = Some(state),
             Err(error) => {
                 self.concluded = true;
-                self.due.0.answer_error(&error);
+                self.span.in_scope(|| self.due.0.answer_error(&error));
             }
         }
         Ok(())
@@ -256,6 +256,8 @@ fn span(context: &RequestContext) -> tracing::Span {
         method = %context.method,
         name = context.name.as_deref(),
         id = context.id.as_ref().map(tracing::field::display),
+        peer = context.peer.map(tracing::field::display),
+        principal = context.principal.id(),
         traceparent = context.meta.traceparent.as_deref(),
         tracestate = context.meta.tracestate.as_deref(),
         baggage = context.meta.baggage.as_deref(),

@@ -186,15 +186,15 @@ impl Handler for Suite {
     }
 
     fn check(&self) -> Result<(), Misconfigured> {
+        let faults = self.identity.faults().chain(self.faults.iter().cloned());
+        let faults = faults.chain(self.subscriptions.fault());
+        Misconfigured::unless_empty(faults.collect())?;
         if self.providers.current.warns() {
             for warning in &self.warnings {
                 tracing::warn!(target: "ractor_mcp", "{warning}");
             }
             self.warn_of_undescribed_tools();
         }
-        let faults = self.identity.faults().chain(self.faults.iter().cloned());
-        let faults = faults.chain(self.subscriptions.fault());
-        Misconfigured::unless_empty(faults.collect())?;
         self.providers.current.settle(|| self.offered());
         Ok(())
     }

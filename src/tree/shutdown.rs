@@ -18,7 +18,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Requests that were running.
+    /// Requests that were running; open streams are not counted.
     pub running: usize,
     /// Those that did not finish within the deadline and were interrupted: they answered `-32603`, and `handle_close`
     /// ran.
@@ -131,8 +131,8 @@ fn parents(server: &Server) -> Vec<DynamicSupervisor> {
     connections.chain(server.embedded.shards()).collect()
 }
 
-/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. A second signal then ends
-/// the process the way the system does by default only if nothing else handles it; the drain has its own limits.
+/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. From then on, and until the process
+/// ends, these signals do nothing: a second one does not cut the drain short, which has its own limits.
 pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
     // Registered now, not when the future is first polled: a signal in between must not be lost.
     #[cfg(unix)]

@@ -218,3 +218,16 @@ async fn a_refusal_is_traced_with_the_id_the_method_and_the_peer() {
     let told = refused("Mcp-Method");
     assert!(told.contains(r" method=a\nb"), "{told}");
 }
+
+/// What the client reads of its error, the log says too, and whose request it was.
+#[tokio::test]
+async fn an_error_of_the_suite_is_traced_with_its_reason_and_the_peer() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let server = Server::start(fixture::suite()).await;
+    let response = server.send(call("nobody", json!({}))).await;
+    let message = response.answer()["error"]["message"].as_str().unwrap().to_owned();
+    let lines = logs.lines("DEBUG");
+    let told = lines.iter().find(|line| line.contains("answered with an error")).unwrap();
+    assert!(told.contains(&format!("reason=\"{message}\"")), "{told}");
+    assert!(told.contains(&format!("peer={}:", std::net::Ipv4Addr::LOCALHOST)), "{told}");
+}

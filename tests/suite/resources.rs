@@ -302,4 +302,5 @@ async fn all_faults_are_told_when_the_server_starts() {
     ] {
         assert!(told.contains(fault), "{fault} in {told}");
     }
+    assert!(!told.contains("`{+uri}`: its prefix"), "no prefix would do: {told}");
 }

@@ -184,10 +184,11 @@ impl Repo {
         if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
             faults.push(fault);
         }
-        if !literal_start(&listed.uri_template).starts_with(&prefix) || prefix.is_empty() {
+        let start = literal_start(&listed.uri_template);
+        // Without a start, no prefix would do.
+        if !start.is_empty() && (!start.starts_with(&prefix) || prefix.is_empty()) {
             faults.push(format!(
-                "its prefix `{prefix}` is not what the template starts with; `{}` would do",
-                literal_start(&listed.uri_template)
+                "its prefix `{prefix}` is not what the template starts with; `{start}` would do"
             ));
         }
         let depends_on_caller = repo.depends_on_caller();
