@@ -1,16 +1,17 @@
 //! Driving one connection with hyper. The future lives in a task that the connection's supervisor owns; its end is the
 //! end of the connection.
 
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
 #[cfg(feature = "http2")]
 use hyper_util::rt::TokioTimer;
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
 
 use crate::request::{Drain, Phase};
 
