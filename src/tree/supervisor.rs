@@ -143,8 +143,7 @@ impl McpSupervisor {
     pub async fn listen(&self, address: impl ToString) -> Result<Listener, Error> {
         let name = address.to_string();
         let failed = |source| Error::listen(&name, source);
-        if let Some(with_port) = port_missing(&name) {
-            let fault = format!("the port is missing; `{with_port}` has one");
+        if let Some(fault) = address_fault(&name) {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, fault)));
         }
         let addresses: Vec<SocketAddr> = lookup_host(&name).await.map_err(failed)?.collect();
@@ -385,13 +384,18 @@ impl Server {
     }
 }
 
-/// For an address or a name without a port, the same with one.
-fn port_missing(address: &str) -> Option<String> {
+/// What keeps a text from being an address with its port, as far as it shows.
+fn address_fault(address: &str) -> Option<String> {
+    let no_port = |with_port: String| Some(format!("the port is missing; `{with_port}` has one"));
     match address.parse::<IpAddr>() {
-        Ok(IpAddr::V6(ip)) => Some(format!("[{ip}]:8080")),
-        _ if address.is_empty() => Some("127.0.0.1:8080".to_owned()),
+        Ok(IpAddr::V6(ip)) => no_port(format!("[{ip}]:8080")),
+        _ if address.is_empty() => no_port("127.0.0.1:8080".to_owned()),
+        _ if address.contains("://") => {
+            Some("it is a URL; an address is a host and a port, such as `127.0.0.1:8080`".to_owned())
+        }
+        _ if address.starts_with(':') => Some(format!("the host is missing; `127.0.0.1{address}` has one")),
         _ if address.contains(':') && !address.ends_with(']') => None,
-        _ => Some(format!("{address}:8080")),
+        _ => no_port(format!("{address}:8080")),
     }
 }
 

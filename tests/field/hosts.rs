@@ -99,7 +99,7 @@ async fn f5_an_entry_without_a_port_matches_every_port_and_nothing_that_only_loo
 }
 
 #[tokio::test]
-async fn an_address_without_a_port_is_told_one_that_has_it() {
+async fn a_text_that_is_no_address_is_told_one_that_is() {
     let mcp = McpSupervisor::start(fixture::suite()).await.expect("a server");
     for (address, example) in [
         ("127.0.0.1", "`127.0.0.1:8080`"),
@@ -110,6 +110,13 @@ async fn an_address_without_a_port_is_told_one_that_has_it() {
     ] {
         let told = mcp.listen(address).await.expect_err("no port").to_string();
         assert!(told.contains("the port is missing") && told.contains(example), "{told}");
+    }
+    for (address, fault) in [
+        (":3000", "the host is missing; `127.0.0.1:3000` has one"),
+        ("http://127.0.0.1:3000", "it is a URL; an address is a host and a port, such as `127.0.0.1:8080`"),
+    ] {
+        let told = mcp.listen(address).await.expect_err("no address").to_string();
+        assert!(told.contains(fault), "{told}");
     }
     mcp.listen("localhost:0").await.expect("a name and a port");
 }
