@@ -7,9 +7,12 @@ use std::time::Duration;
 use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::support::{Client, Server, call, eventually, fixture};
+
+/// Held by a test that opens very many files, and by one that counts them: in one process, tests run side by side.
+static FILES: Mutex<()> = Mutex::const_new(());
 
 /// How many connections this process can hold both ends of: 10,000 where the system lets it.
 fn most_connections() -> usize {
@@ -21,6 +24,7 @@ fn most_connections() -> usize {
 
 #[tokio::test]
 async fn ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room() {
+    let _files = FILES.lock().await;
     let cap = most_connections();
     let patient = Options::new().max_connections(cap).first_byte_time(Duration::from_secs(300));
     let server = Server::start_with(fixture::suite(), patient).await;
@@ -107,6 +111,7 @@ fn open_files() -> usize {
 
 #[tokio::test]
 async fn connections_that_come_and_go_leave_nothing_behind() {
+    let _files = FILES.lock().await;
     let server = Server::start(fixture::suite()).await;
     server.send(call("echo", json!({"text": "warm"}))).await;
     server.await_no_process("connection 1").await;
