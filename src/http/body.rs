@@ -57,8 +57,8 @@ impl ResponseBody {
 
     /// Told before it is dropped, if that is because the client took nothing of it.
     #[cfg(feature = "http2")]
-    pub(super) fn stalled(&self) {
-        if let Kind::Stream(stream) = &self.0 {
+    pub(super) fn stalled(&mut self) {
+        if let Kind::Stream(stream) = &mut self.0 {
             stream.delivery.stalled();
         }
     }

@@ -160,10 +160,10 @@ where
 /// Resolves when nothing was asked, worked on or written on the connection for the head time.
 #[cfg(feature = "http2")]
 async fn idle(streams: &taking::Streams, caller: &Caller, limits: &Limits) {
-    let mut before = (caller.requests(), streams.sent());
+    let mut before = streams.progress();
     loop {
         tokio::time::sleep(limits.head_time).await;
-        let now = (caller.requests(), streams.sent());
+        let now = streams.progress();
         // A socket that takes nothing has its own limit.
         if now == before && streams.open() == 0 && !caller.stalled.writes_wait() {
             return;

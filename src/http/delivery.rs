@@ -17,13 +17,13 @@ pub(crate) struct Delivery {
     /// Of the whole connection.
     stalled: Stalled,
     /// Of this response alone.
-    untaken: Stalled,
+    untaken: bool,
     answered: bool,
 }
 
 impl Delivery {
     pub(crate) fn new(outbox: Arc<Outbox>, pid: Pid, stalled: Stalled) -> Self {
-        Self { outbox, pid, stalled, untaken: Stalled::default(), answered: false }
+        Self { outbox, pid, stalled, untaken: false, answered: false }
     }
 
     pub(crate) async fn next(&mut self) -> Outgoing {
@@ -45,8 +45,8 @@ impl Delivery {
 
     /// Told before it is dropped, if that is because the client took nothing of its stream.
     #[cfg(feature = "http2")]
-    pub(super) fn stalled(&self) {
-        self.untaken.set();
+    pub(super) fn stalled(&mut self) {
+        self.untaken = true;
     }
 }
 
@@ -54,7 +54,7 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.answered {
             self.outbox.abandon();
-            let stalled = self.stalled.is_set() || self.untaken.is_set();
+            let stalled = self.stalled.is_set() || self.untaken;
             let why = if stalled { Tag::STALLED } else { Tag::CLIENT_DISCONNECTED };
             self.pid.exit(ExitReason::ShutdownWith(why));
         }

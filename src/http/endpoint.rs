@@ -4,7 +4,6 @@
 //! no slot and no queue. hyper drops this future when the client leaves, and with it the [`Delivery`].
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -64,20 +63,13 @@ pub(crate) struct Caller {
     /// Set when the connection ends because its client stopped reading.
     pub(crate) stalled: Stalled,
     pub(super) deadlines: Deadlines,
-    requests: AtomicU64,
 }
 
 impl Caller {
     pub(crate) fn new(parent: DynamicSupervisor, limits: &Limits, peer: Option<SocketAddr>) -> Self {
         let slots = Count::new(limits.in_flight_per_connection);
         let (stalled, deadlines) = Default::default();
-        Self { parent, slots, peer, stalled, deadlines, requests: AtomicU64::new(0) }
-    }
-
-    /// How many requests came so far.
-    #[cfg(feature = "http2")]
-    pub(crate) fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
+        Self { parent, slots, peer, stalled, deadlines }
     }
 }
 
@@ -107,7 +99,6 @@ impl Endpoint {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        caller.requests.fetch_add(1, Ordering::Relaxed);
         let (mut head, body) = request.into_parts();
         if let Err(refusal) = head_size::check(&head, self.limits.head) {
             return refuse(refusal, caller.peer);

@@ -60,10 +60,10 @@ impl Watch {
                 Ok(ready) if ready.is_read_closed() => return,
                 // Urgent data: not for us. Forget that it is there, or the next wait ends at once.
                 Ok(_) => {
-                    let _ = AsRef::<TcpStream>::as_ref(&*self.0)
-                        .try_io(Interest::PRIORITY, || -> io::Result<()> {
-                            Err(io::ErrorKind::WouldBlock.into())
-                        });
+                    let stream: &TcpStream = (*self.0).as_ref();
+                    let _ = stream.try_io(Interest::PRIORITY, || -> io::Result<()> {
+                        Err(io::ErrorKind::WouldBlock.into())
+                    });
                 }
                 Err(_) => return,
             }

@@ -42,6 +42,7 @@ pub(super) struct Streams {
 /// What happens on all streams of a connection.
 #[derive(Default)]
 struct Traffic {
+    begun: AtomicUsize,
     open: AtomicUsize,
     /// How many streams are open, or have something left to send.
     sending: AtomicUsize,
@@ -71,9 +72,9 @@ impl Streams {
         self.traffic.open.load(Ordering::Relaxed)
     }
 
-    /// How many bytes of responses were sent so far.
-    pub(super) fn sent(&self) -> u64 {
-        self.traffic.sent().bytes
+    /// How many have begun so far, and how many bytes of responses were sent: while both stay, nothing happens.
+    pub(super) fn progress(&self) -> (usize, u64) {
+        (self.traffic.begun.load(Ordering::Relaxed), self.traffic.sent().bytes)
     }
 }
 
@@ -116,6 +117,7 @@ struct Open(Arc<Traffic>);
 
 impl Open {
     fn new(traffic: Arc<Traffic>) -> Self {
+        traffic.begun.fetch_add(1, Ordering::Relaxed);
         traffic.open.fetch_add(1, Ordering::Relaxed);
         Self(traffic)
     }
