@@ -4,6 +4,7 @@
 //! (`-32600`): batches, responses, other ids than strings and integers, repeated keys, deep nesting. Those are well-formed
 //! JSON, so reading goes on to its end, and the answer has the id wherever it stood.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fmt;
@@ -221,34 +222,33 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
         let mut envelope = Envelope::default();
         while let Some(member) = map.next_key()? {
             let counted = strict.count();
-            let repeated = match member {
+            let repeated: Option<Cow<'static, str>> = match member {
                 Member::Id => {
                     // Kept as text: no number type holds every id, and `null` is not the same as absence (J1, J2).
                     envelope.id_repeated = envelope.id.replace(map.next_value()?).is_some();
-                    envelope.id_repeated.then_some("id")
+                    envelope.id_repeated.then_some("id".into())
                 }
                 _ if !counted => {
                     map.next_value::<IgnoredAny>()?;
                     None
                 }
-                Member::Jsonrpc => envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc"),
-                Member::Method => envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method"),
+                Member::Jsonrpc => {
+                    envelope.jsonrpc.replace(map.next_value_seed(strict)?).map(|_| "jsonrpc".into())
+                }
+                Member::Method => {
+                    envelope.method.replace(map.next_value_seed(strict)?).map(|_| "method".into())
+                }
                 Member::Params => {
-                    envelope.params.replace(map.next_value_seed(Object::params(strict))?).map(|_| "params")
+                    let params = map.next_value_seed(Object::params(strict))?;
+                    envelope.params.replace(params).map(|_| "params".into())
                 }
                 Member::Other(name) => {
                     map.next_value_seed(strict)?;
-                    match envelope.others.replace(name) {
-                        Some(name) => {
-                            strict.note(Fault::Repeated(name));
-                            None
-                        }
-                        None => None,
-                    }
+                    envelope.others.replace(name).map(Cow::from)
                 }
             };
             if let Some(name) = repeated {
-                strict.note(Fault::Repeated(name.to_owned()));
+                strict.note(Fault::Repeated(name.into_owned()));
             }
         }
         Ok(envelope)
