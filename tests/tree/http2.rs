@@ -5,7 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
@@ -14,10 +14,10 @@ use ractor_mcp::Options;
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, ReadHalf};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::crowds::churn;
 use crate::support::{Post, Server, call, eventually, fixture, streams};
@@ -35,21 +35,35 @@ impl Http2 {
     /// A client whose streams may each be sent so many bytes before it opens the window.
     async fn with_window(server: &Server, window: u32) -> Self {
         let socket = TcpStream::connect(server.addr).await.unwrap();
-        let handshake = client::Builder::new().initial_window_size(window).handshake(socket);
-        let (requests, connection) = handshake.await.unwrap();
-        tokio::spawn(connection);
-        Self { requests: requests.ready().await.unwrap(), addr: server.addr }
+        Self::over(server, socket, client::Builder::new().initial_window_size(window)).await
+    }
+
+    /// The same in memory, for clocks that are paused.
+    async fn in_memory(server: &Server, window: u32) -> Self {
+        let near = Self::pipe(server).await;
+        Self::over(server, near, client::Builder::new().initial_window_size(window)).await
     }
 
     /// A client in memory with windows so wide that only its pace of reading, in bytes a second, holds anything up.
     async fn with_pace(server: &Server, pace: u32) -> Self {
+        let (read, write) = tokio::io::split(Self::pipe(server).await);
+        let io = Slow { io: read, pause: Box::pin(sleep(TICK)), bytes: pace as usize / 100 };
+        let mut wide = client::Builder::new();
+        wide.initial_window_size(1 << 20).initial_connection_window_size(32 << 20);
+        Self::over(server, tokio::io::join(io, write), &wide).await
+    }
+
+    async fn pipe(server: &Server) -> DuplexStream {
         let (near, far) = tokio::io::duplex(64 * 1024);
         server.mcp.serve(TokioIo::new(far), None).await.expect("the server takes a connection");
-        let handshake = client::Builder::new()
-            .initial_window_size(1 << 20)
-            .initial_connection_window_size(32 << 20)
-            .handshake(Slow { io: near, pause: Box::pin(sleep(TICK)), bytes: pace as usize / 100 });
-        let (requests, connection) = handshake.await.unwrap();
+        near
+    }
+
+    async fn over<IO>(server: &Server, io: IO, builder: &client::Builder) -> Self
+    where
+        IO: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (requests, connection) = builder.handshake(io).await.unwrap();
         tokio::spawn(connection);
         Self { requests: requests.ready().await.unwrap(), addr: server.addr }
     }
@@ -78,7 +92,7 @@ impl Http2 {
         while let Some(chunk) = body.data().await {
             let chunk = chunk.unwrap();
             if !pace.is_zero() {
-                tokio::time::sleep(pace).await;
+                sleep(pace).await;
             }
             body.flow_control().release_capacity(chunk.len()).unwrap();
             all.extend_from_slice(&chunk);
@@ -89,9 +103,9 @@ impl Http2 {
 
 const TICK: Duration = Duration::from_millis(10);
 
-/// The end of a connection that reads so many bytes a tick.
+/// The side of a connection that is read, so many bytes a tick.
 struct Slow {
-    io: DuplexStream,
+    io: ReadHalf<DuplexStream>,
     pause: Pin<Box<Sleep>>,
     bytes: usize,
 }
@@ -109,20 +123,6 @@ impl AsyncRead for Slow {
         buf.put_slice(some.filled());
         self.pause = Box::pin(sleep(TICK));
         Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Slow {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
 
@@ -296,11 +296,11 @@ async fn a_large_answer_arrives_whole_through_a_small_window() {
 }
 
 /// A stream stalls when its client takes nothing, not when it takes little.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_is_read_slowly_and_steadily_arrives_whole() {
     let stall = Duration::from_millis(400);
     let server = Server::start_with(fixture::suite(), Options::new().write_stall(stall)).await;
-    let mut client = Http2::with_window(&server, 64).await;
+    let mut client = Http2::in_memory(&server, 64).await;
     let text = "x".repeat(2_000);
     let large = call("echo", json!({"text": text}));
     for accept in ["application/json", "text/event-stream"] {
@@ -316,24 +316,24 @@ async fn an_answer_that_is_read_slowly_and_steadily_arrives_whole() {
 }
 
 /// The actor of a finished answer is gone long before its last byte is: the connection is not idle for that.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_connection_is_not_idle_while_a_finished_answer_is_read() {
     let short = Duration::from_millis(100);
     let options = Options::new().head_time(short).first_byte_time(short);
     let server = Server::start_with(fixture::suite(), options).await;
-    let mut client = Http2::with_window(&server, 1000).await;
+    let mut client = Http2::in_memory(&server, 1000).await;
     let text = "x".repeat(60_000);
     let (status, answer) =
         client.send_and_read(&call("echo", json!({"text": text})), Duration::from_millis(10)).await;
     assert_eq!((status, &answer["result"]["content"][0]["text"]), (200, &json!(text)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_connection_is_not_idle_while_a_body_is_sent() {
     let short = Duration::from_millis(100);
     let options = Options::new().head_time(short).first_byte_time(short);
     let server = Server::start_with(fixture::suite(), options).await;
-    let mut client = Http2::connect(&server).await;
+    let mut client = Http2::in_memory(&server, 65_535).await;
     let post = call("echo", json!({"text": "slow"}));
     let mut request = http::Request::post(format!("http://{}/mcp", server.addr));
     for (name, value) in &post.headers {
@@ -343,7 +343,7 @@ async fn a_connection_is_not_idle_while_a_body_is_sent() {
     let bytes = Bytes::from(post.body);
     for byte in 0..bytes.len() {
         body.send_data(bytes.slice(byte..=byte), byte + 1 == bytes.len()).unwrap();
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(response.await.unwrap().status(), 200);
 }
