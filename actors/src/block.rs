@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use ractor::{ActorCell, ActorId};
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::exit::ExitReason;
@@ -17,6 +16,7 @@ use crate::feed::Feed;
 use crate::label::Label;
 use crate::mailbox::Inbox;
 use crate::monitor::Watchers;
+use crate::news::News;
 use crate::parent::StartError;
 use crate::pid::Pid;
 use crate::tasks::Owned;
@@ -70,8 +70,11 @@ pub(crate) struct Block<Q: ?Sized> {
     pub(crate) signal: Signal,
     /// How many `uninterrupted` futures are under way.
     pub(crate) shields: AtomicUsize,
-    /// Wakes everybody who waits for something about the process.
-    pub(crate) news: Notify,
+    /// Wakes everybody who waits for something about the process itself.
+    pub(crate) news: News,
+    /// Wakes everybody who waits for something about its children. Apart from the above: a busy supervisor would wake those who
+    /// wait for its own end with every child.
+    pub(crate) child_news: News,
     pub(crate) children: Mutex<Children>,
     pub(crate) watchers: Mutex<Watchers>,
     pub(crate) owned: Mutex<Owned>,
@@ -96,7 +99,8 @@ impl<Q> Block<Q> {
             exit: OnceLock::new(),
             signal: Signal::default(),
             shields: AtomicUsize::new(0),
-            news: Notify::new(),
+            news: News::default(),
+            child_news: News::default(),
             children: Mutex::new(Children::default()),
             watchers: Mutex::new(Watchers::default()),
             owned: Mutex::new(Owned::default()),
@@ -109,7 +113,7 @@ impl<Q> Block<Q> {
 impl<Q: ?Sized> Block<Q> {
     pub(crate) fn mark(&self, mark: Mark) {
         self.marks.fetch_or(mark as u8, Ordering::AcqRel);
-        self.news.notify_waiters();
+        self.news.tell();
     }
 
     pub(crate) fn is(&self, mark: Mark) -> bool {
@@ -141,17 +145,9 @@ impl<Q: ?Sized> Block<Q> {
         self.request.get().filter(|_| self.shields.load(Ordering::Acquire) == 0)
     }
 
-    /// Waits until `found` finds something; it is asked again after every piece of news.
-    pub(crate) async fn until<T>(&self, found: impl Fn(&Self) -> Option<T>) -> T {
-        loop {
-            let mut news = std::pin::pin!(self.news.notified());
-            // Listen first and look second: what happens in between must not be missed.
-            news.as_mut().enable();
-            if let Some(it) = found(self) {
-                return it;
-            }
-            news.await;
-        }
+    /// All that there is to listen to.
+    pub(crate) fn everything(&self) -> [&News; 2] {
+        [&self.news, &self.child_news]
     }
 
     /// Takes a child into the list, unless the supervisor is full, draining or ending.
@@ -165,7 +161,7 @@ impl<Q: ?Sized> Block<Q> {
         }
         children.list.insert(child.id(), child);
         drop(children);
-        self.news.notify_waiters();
+        self.child_news.tell();
         Ok(())
     }
 

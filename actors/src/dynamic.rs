@@ -140,7 +140,8 @@ impl DynamicSupervisor {
 
     /// Waits until it has no child. Without [`drain`](Self::drain) there may be one again a moment later.
     pub async fn empty(&self) {
-        self.pid.block().until(|block| lock(&block.children).list.is_empty().then_some(())).await;
+        let block = self.pid.block();
+        block.child_news.until(|| lock(&block.children).list.is_empty().then_some(())).await;
     }
 
     /// Sets what trees show behind the label.

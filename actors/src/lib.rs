@@ -95,6 +95,7 @@ mod leaf;
 mod mailbox;
 mod me;
 mod monitor;
+mod news;
 mod parent;
 mod pid;
 mod process;

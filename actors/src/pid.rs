@@ -95,7 +95,8 @@ impl Pid {
 
     /// Waits for its end: its state is dropped then, and it is out of its parent's list.
     pub async fn join(&self) -> ExitReason {
-        self.0.until(|block| block.exit.get().filter(|_| block.is(Mark::Ended)).cloned()).await
+        let block = &self.0;
+        block.news.until(|| block.exit.get().filter(|_| block.is(Mark::Ended)).cloned()).await
     }
 
     /// Waits until its init is done.
@@ -104,15 +105,17 @@ impl Pid {
     ///
     /// Why it ended, if it did so before.
     pub async fn started(&self) -> Result<(), ExitReason> {
-        let outcome = |block: &Block<dyn Inbox>| {
+        let block = &self.0;
+        let outcome = || {
             if block.is(Mark::Started) { Some(Ok(())) } else { block.exit.get().cloned().map(Err) }
         };
-        self.0.until(outcome).await
+        block.news.until(outcome).await
     }
 
     /// Waits until it is asked to exit, or has ended.
     pub async fn exiting(&self) -> ExitReason {
-        self.0.until(|block| block.request.get().or(block.exit.get()).cloned()).await
+        let block = &self.0;
+        block.news.until(|| block.request.get().or(block.exit.get()).cloned()).await
     }
 
     /// Its ractor cell, for raw ractor tools; `None` before its start and after its end. Holding one keeps about 5 KB.
@@ -190,7 +193,7 @@ impl Pid {
         while let Some(ancestor) = holder {
             let left = lock(&ancestor.0.children).list.remove(&self.0.id);
             if left.is_some() {
-                ancestor.0.news.notify_waiters();
+                ancestor.0.child_news.tell();
                 return;
             }
             holder = ancestor.0.parent.as_ref();

@@ -50,7 +50,7 @@ pub async fn await_exit(pid: &Pid) -> Result<ExitReason, NotInTime> {
 /// When it has another number after [`LIMIT`].
 pub async fn await_children(pid: &Pid, count: usize) -> Result<(), NotInTime> {
     let block = pid.block();
-    let reached = block.until(|block| (lock(&block.children).list.len() == count).then_some(()));
+    let reached = block.child_news.until(|| (lock(&block.children).list.len() == count).then_some(()));
     within(LIMIT, reached).await.ok_or_else(|| NotInTime::new(pid, format!("{count} children")))
 }
 
@@ -107,7 +107,7 @@ async fn until<T>(root: &Pid, found: impl Fn(&Pid) -> Option<T>) -> T {
         let all = everybody(root);
         // Listen first and look second: what happens in between must not be missed.
         let mut news: Vec<Pin<Box<Notified<'_>>>> =
-            all.iter().map(|pid| Box::pin(pid.block().news.notified())).collect();
+            all.iter().flat_map(|pid| pid.block().everything()).map(|news| Box::pin(news.listen())).collect();
         news.iter_mut().for_each(|news| {
             news.as_mut().enable();
         });
