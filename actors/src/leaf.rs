@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::task::coop::{consume_budget, unconstrained};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use crate::address::Address;
@@ -255,15 +256,23 @@ async fn terminate<P: Process>(
     me: &Me<P::Message>,
     limit: Duration,
 ) -> ExitReason {
-    let last = contained(pin!(timeout(limit, async { process.terminate(&reason, me).await }))).await;
+    let last = limited(limit, pin!(contained(pin!(async { process.terminate(&reason, me).await })))).await;
     match last {
         Ok(Ok(())) => reason,
-        Ok(Err(_)) => {
+        Ok(Err(crash)) => first_crash(reason, crash),
+        Err(_) => {
             tracing::error!(target: "ractor_otp", id = me.block().id, label = %me.block().label, ?limit,
                 "`terminate` did not end in time: the process is killed");
             ExitReason::Killed
         }
-        Err(crash) => first_crash(reason, crash),
+    }
+}
+
+/// Awaits a future for so long. Most are done at once and need no timer.
+async fn limited<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Result<F::Output, Elapsed> {
+    match poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => timeout(limit, future).await,
     }
 }
 
