@@ -12,7 +12,7 @@ use http::header::{
     WWW_AUTHENTICATE,
 };
 use http::request::Parts;
-use http::{Extensions, Method, Response, StatusCode};
+use http::{Extensions, HeaderMap, Method, Response, StatusCode, Uri};
 use http_body::Body;
 use ractor_otp::{DynamicSupervisor, SpawnOptions};
 use tracing::field::{DisplayValue, display};
@@ -174,9 +174,13 @@ impl Endpoint {
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
         // the request, which keeps what was in it.
         drop(body);
-        (head.uri, head.headers) = Default::default();
+        head.uri = Uri::default();
+        // The room of the headers stays: the answer's stand in it, and hyper keeps that for the next request.
+        head.headers.clear();
         match admitted {
-            Admitted::Request(request) => self.run(request, arrival, accepts, caller).await,
+            Admitted::Request(request) => {
+                self.run(request, arrival, accepts, caller, &mut head.headers).await
+            }
             Admitted::Notification(notification) => self.observe(notification, arrival, caller).await,
         }
     }
@@ -197,13 +201,15 @@ impl Endpoint {
         order::media_types(&head.headers)
     }
 
-    /// Spawns the request's actor and waits for its first output, which decides what the response is.
+    /// Spawns the request's actor and waits for its first output, which decides what the response is. An answer is written
+    /// into the empty `room`.
     async fn run(
         &self,
         request: Box<AdmittedRequest>,
         arrival: Arrival,
         accepts: Accepts,
         caller: &Caller,
+        room: &mut HeaderMap,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let held = self
             .admit_request(&request, arrival.share, accepts, caller)
@@ -240,13 +246,13 @@ impl Endpoint {
             loop {
                 // Without streaming, only the answer passes the outbox.
                 if let Outgoing::Answer(answer) = delivery.next().await {
-                    return Ok(self.json(answer));
+                    return Ok(self.json(answer, std::mem::take(room)));
                 }
             }
         }
         let first = caller.deadlines.within(self.limits.keep_alive, delivery.next()).await;
         Ok(match first {
-            Some(Outgoing::Answer(answer)) if accepts.json => self.json(answer),
+            Some(Outgoing::Answer(answer)) if accepts.json => self.json(answer, std::mem::take(room)),
             first => self.stream(delivery, first),
         })
     }
@@ -325,9 +331,9 @@ impl Endpoint {
         }
     }
 
-    fn json(&self, answer: Answer) -> Response<ResponseBody> {
+    fn json(&self, answer: Answer, room: HeaderMap) -> Response<ResponseBody> {
         let challenge = self.challenge(&answer);
-        let mut response = json(answer);
+        let mut response = json(answer, room);
         response.headers_mut().extend(challenge);
         response
     }
@@ -373,8 +379,9 @@ fn preflight(head: &Parts) -> Response<ResponseBody> {
     response
 }
 
-fn json(answer: Answer) -> Response<ResponseBody> {
+fn json(answer: Answer, room: HeaderMap) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(answer.body));
+    *response.headers_mut() = room;
     *response.status_mut() = answer.status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
@@ -415,7 +422,7 @@ fn refuse(refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> 
         challenge = refusal.challenge.as_ref().map(tracing::field::debug),
         "request refused"
     );
-    let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()));
+    let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()), HeaderMap::new());
     let headers = response.headers_mut();
     match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => {
