@@ -280,7 +280,7 @@ impl Endpoint {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            held: Held::Slot { _slot: self.slot(Lane::Lists, caller)?, _share: arrival.share },
+            held: Held::slot(self.slot(Lane::Lists, caller)?, arrival.share),
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()) {
             tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
@@ -300,9 +300,7 @@ impl Endpoint {
         caller: &Caller,
     ) -> Result<Held, Refusal> {
         let Request::Listen(listen) = &request.request else {
-            return self
-                .slot(lane(&request.request), caller)
-                .map(|slot| Held::Slot { _slot: slot, _share: share });
+            return self.slot(lane(&request.request), caller).map(|slot| Held::slot(slot, share));
         };
         if !accepts.sse {
             return Err(Refusal::needs_a_stream());

@@ -30,10 +30,11 @@ pub(super) struct RequestProcess<H: Handler> {
     asked: Option<SubscriptionFilter>,
     /// Dropped before the duty to answer is: a stream that is torn down is out of all books.
     stream: Option<Stream>,
+    /// Dropped before the duty to answer is: what the client does next finds it free.
+    held: Held,
     due: Due,
     end: End,
     span: tracing::Span,
-    _held: Held,
 }
 
 /// The duty to answer (BASE-04). Dropped with the actor, so that a kill, which runs no code of the actor, still
@@ -86,10 +87,10 @@ impl<H: Handler> RequestProcess<H> {
             channel: None,
             concluded: false,
             stream: None,
+            held,
             due: Due(exchange),
             end,
             span,
-            _held: held,
         }
     }
 
@@ -123,6 +124,7 @@ impl<H: Handler> RequestProcess<H> {
     /// Gives the answer, except to a stream, which has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
         let answered_before = self.exchange().was_answered();
+        self.held.give_slot_back();
         if self.stream.is_some() || self.span.in_scope(|| give(self.exchange())) {
             return Next::Stop(reason);
         }
@@ -188,6 +190,7 @@ impl<H: Handler> Process for RequestProcess<H> {
             Ok(state) => self.state = Some(state),
             Err(error) => {
                 self.concluded = true;
+                self.held.give_slot_back();
                 self.span.in_scope(|| self.due.0.answer_error(&error));
             }
         }
@@ -235,6 +238,7 @@ impl<H: Handler> Process for RequestProcess<H> {
         tracing::debug!(parent: &self.span, %reason, ?elapsed, "the request ended");
         // A stream is torn down after its handler has closed; the client of any other request need not wait for that.
         if self.stream.is_none() && !self.exchange().is_answered() {
+            self.held.give_slot_back();
             self.exchange().conclude();
         }
         // After a crash the state is not to be trusted; after the request's own end there is nothing to close.
@@ -262,4 +266,133 @@ fn span(context: &RequestContext) -> tracing::Span {
         tracestate = context.meta.tracestate.as_deref(),
         baggage = context.meta.baggage.as_deref(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant};
+
+    use http::Extensions;
+    use ractor_otp::{DynamicOptions, DynamicSupervisor, Parent, SpawnOptions};
+    use tokio::sync::Notify;
+    use tokio::sync::futures::Notified;
+
+    use super::*;
+    use crate::handler::{Answer, Clock, Event, Pace, Principal, Refused, Sink};
+    use crate::request::{Budget, Call, Count, Lane, Slots, StreamCaps, StreamLimits, Streams, erase};
+    use crate::wire::{CallToolResult, MirroredParams, RequestId, RequestMeta, ServerCapabilities};
+
+    /// Ends its request in the way that the method names.
+    struct Ways;
+
+    impl Handler for Ways {
+        type State = ();
+        type Message = ();
+
+        async fn init(&self, channel: &Channel<()>) -> Result<(), RpcError> {
+            match channel.method() {
+                "init" => Err(RpcError::internal("no state")),
+                _ => Ok(()),
+            }
+        }
+
+        async fn handle_request(
+            &self,
+            _: Request,
+            channel: &Channel<()>,
+            _: &mut (),
+        ) -> Result<Reply, RpcError> {
+            match channel.method() {
+                "result" => Ok(CallToolResult::text("done").into()),
+                "error" => Err(RpcError::invalid_params("no")),
+                "panic" => panic!("on purpose"),
+                _ => std::future::pending().await,
+            }
+        }
+
+        fn capabilities(&self) -> ServerCapabilities {
+            ServerCapabilities::new()
+        }
+    }
+
+    /// Looks at the slots in the moment when the answer is given.
+    struct Watching {
+        slots: Slots,
+        in_use: Mutex<Option<usize>>,
+        room: Notify,
+    }
+
+    impl Sink for Watching {
+        fn offer(&self, _: Event) -> Result<(), Refused> {
+            Err(Refused::Closed)
+        }
+
+        fn room(&self) -> Notified<'_> {
+            self.room.notified()
+        }
+
+        fn answer(&self, _: Answer) -> bool {
+            self.in_use.lock().unwrap().replace(self.slots.in_use()).is_none()
+        }
+
+        fn is_closed(&self) -> bool {
+            self.is_answered()
+        }
+
+        fn is_answered(&self) -> bool {
+            self.in_use.lock().unwrap().is_some()
+        }
+
+        fn streams(&self) -> bool {
+            false
+        }
+    }
+
+    fn context(method: &str) -> RequestContext {
+        RequestContext {
+            id: Some(RequestId::from(1)),
+            method: method.into(),
+            name: None,
+            meta: RequestMeta::default(),
+            mirrored_params: MirroredParams::default(),
+            peer: None,
+            principal: Principal::anonymous(),
+            extensions: Extensions::new(),
+            received: Instant::now(),
+            clock: Clock::system(),
+        }
+    }
+
+    /// Or a client that asks again as soon as it has read its answer would be one too many.
+    #[tokio::test]
+    async fn the_slot_is_free_before_the_answer_is_given_however_the_request_ends() {
+        let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
+        let parent = parent.await.unwrap();
+        let (slots, connection) = (Slots::new(1), Count::new(1));
+        let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
+        let time = Duration::from_secs(1);
+        let limits = StreamLimits { lifetime: time, idle: None, authorize_time: time, queue: 1 };
+        let streams = Streams::new(caps, limits);
+        let handler = erase(Ways, streams, None, Pace::default()).unwrap();
+        for method in ["result", "error", "panic", "init", "exit", "kill"] {
+            let sink = Watching { slots: slots.clone(), in_use: Mutex::default(), room: Notify::new() };
+            let sink = Arc::new(sink);
+            let slot = slots.take(Lane::Calls, &connection).expect("the slot of the one before is free");
+            let call = Call {
+                message: Message::Request(Box::new(Request::Discover)),
+                context: Arc::new(context(method)),
+                sink: Arc::clone(&sink) as _,
+                held: Held::slot(slot, Budget::new(1000).share()),
+            };
+            let pid = handler.spawn(&parent, call, SpawnOptions::default()).unwrap();
+            match method {
+                "exit" => pid.exit(ExitReason::Shutdown),
+                "kill" => pid.kill(),
+                _ => {}
+            }
+            pid.join().await;
+            assert_eq!(*sink.in_use.lock().unwrap(), Some(0), "{method}");
+        }
+    }
 }

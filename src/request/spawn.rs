@@ -49,9 +49,23 @@ pub(crate) struct Call {
 /// What a running request takes from the server's limits.
 pub(crate) enum Held {
     /// One of the requests that run at once, with the bytes of its body.
-    Slot { _slot: Slot, _share: Share },
+    Slot { slot: Option<Slot>, _share: Share },
     /// One of the streams that are open, with the same.
     Place { _place: Place, _share: Share },
+}
+
+impl Held {
+    pub(crate) fn slot(slot: Slot, share: Share) -> Self {
+        Self::Slot { slot: Some(slot), _share: share }
+    }
+
+    /// Gives the slot back before the client has its answer: whoever asks again at once finds it. From here on the actor
+    /// does nothing but end.
+    pub(super) fn give_slot_back(&mut self) {
+        if let Self::Slot { slot, .. } = self {
+            slot.take();
+        }
+    }
 }
 
 /// A handler of any type.
