@@ -10,7 +10,7 @@ use crate::wire::ServerCapabilities;
 
 use super::addition::Addition;
 use super::catalog::{Catalog, Kind};
-use super::{Call, IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo, ToolError};
+use super::{Call, IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo, Signature, ToolError};
 
 /// Offers more to some callers than to others: the tools of a tenant, the resources of an account.
 ///
@@ -102,13 +102,13 @@ pub struct OfferBuilder {
 impl OfferBuilder {
     /// Adds a tool, as [`Suite::tool`](super::Suite::tool) does.
     #[must_use]
-    pub fn tool<Kind>(self, name: &str, tool: impl IntoTool<Kind>) -> Self {
+    pub fn tool<Kind>(self, name: &str, tool: impl Signature<Kind> + IntoTool<Kind>) -> Self {
         self.add(Addition::tool(name, tool.into_tool()))
     }
 
     /// Adds a resource, as [`Suite::resource`](super::Suite::resource) does.
     #[must_use]
-    pub fn resource<Kind>(self, uri: &str, resource: impl IntoResource<Kind>) -> Self {
+    pub fn resource<Kind>(self, uri: &str, resource: impl Signature<Kind> + IntoResource<Kind>) -> Self {
         self.add(Addition::resource(uri, resource.into_resource()))
     }
 
@@ -120,7 +120,7 @@ impl OfferBuilder {
 
     /// Adds a prompt, as [`Suite::prompt`](super::Suite::prompt) does.
     #[must_use]
-    pub fn prompt<Kind>(self, name: &str, prompt: impl IntoPrompt<Kind>) -> Self {
+    pub fn prompt<Kind>(self, name: &str, prompt: impl Signature<Kind> + IntoPrompt<Kind>) -> Self {
         self.add(Addition::prompt(name, prompt.into_prompt()))
     }
 

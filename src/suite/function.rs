@@ -4,10 +4,9 @@ use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-
-use super::{Call, NoArguments, Tool, ToolError, ToolOutput, ToolReply, ToolSpec};
+use super::{
+    Call, FromArguments, FromCall, NoArguments, Signature, Tool, ToolError, ToolOutput, ToolReply, ToolSpec,
+};
 
 /// What can be registered as a tool: an async function `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`, a
 /// [`blocking`] function of those shapes, a struct that implements [`Tool`], or a [`ToolSpec`].
@@ -17,14 +16,14 @@ use super::{Call, NoArguments, Tool, ToolError, ToolOutput, ToolReply, ToolSpec}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be served as a tool",
     label = "not a tool",
-    note = "a tool is an `async fn` of the shape `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`:",
+    note = "a tool is an `async fn` of the shape `Args -> Out`, `(Args, Call) -> Out` or `() -> Out`;",
+    note = "a function that is not async becomes a tool with `blocking(..)`, a struct with `impl Tool`;",
     note = "`Args` is a struct with `#[derive(serde::Deserialize, schemars::JsonSchema)]`, taken by value,",
     note = "or `NoArguments`; `Out` is text, a number, `Json<T>` where `T: Serialize + JsonSchema`, content blocks,",
     note = "or a `Result` of those whose error implements `Display`;",
-    note = "its future is `Send`: nothing like `Rc` or a `MutexGuard` may be held across an `.await`",
-    note = "a function that is not async becomes a tool with `blocking(..)`, a struct with `impl Tool`"
+    note = "its future is `Send`: nothing like `Rc` or a `MutexGuard` may be held across an `.await`"
 )]
-pub trait IntoTool<Kind> {
+pub trait IntoTool<Kind>: Signature<Kind> {
     /// The tool with everything that a registration says of it but its name.
     fn into_tool(self) -> ToolSpec;
 }
@@ -50,7 +49,7 @@ impl<F, Fut, Args, Out> IntoTool<fn(Args) -> Out> for F
 where
     F: Fn(Args) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
     fn into_tool(self) -> ToolSpec {
@@ -58,15 +57,16 @@ where
     }
 }
 
-impl<F, Fut, Args, Out> IntoTool<fn(Args, Call) -> Out> for F
+impl<F, Fut, Args, C, Out> IntoTool<fn(Args, C) -> Out> for F
 where
-    F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
+    F: Fn(Args, C) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    C: FromCall,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
     fn into_tool(self) -> ToolSpec {
-        spec(self)
+        spec(move |args: Args, call: Call| self(args, C::from_call(call)))
     }
 }
 
@@ -118,38 +118,53 @@ pub fn blocking<F>(function: F) -> Blocking<F> {
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking<F>(F);
 
-#[diagnostic::do_not_recommend]
-impl<F, Args, Out> IntoTool<fn(Args) -> Out> for Blocking<F>
+impl<F, Kind> IntoTool<Blocking<Kind>> for Blocking<F>
+where
+    Self: Signature<Blocking<Kind>>,
+    F: Blocks<Kind>,
+{
+    fn into_tool(self) -> ToolSpec {
+        self.0.into_spec().blocking()
+    }
+}
+
+/// A function that is not async, of one of the shapes of a tool. As for [`IntoTool`], its `Kind` leaves one of these to be
+/// asked for.
+pub trait Blocks<Kind> {
+    /// The tool, but for the thread that it needs.
+    fn into_spec(self) -> ToolSpec;
+}
+
+impl<F, Args, Out> Blocks<fn(Args) -> Out> for F
 where
     F: Fn(Args) -> Out + Send + Sync + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
-    fn into_tool(self) -> ToolSpec {
-        spec(move |args: Args, _: Call| ready(self.0(args))).blocking()
+    fn into_spec(self) -> ToolSpec {
+        spec(move |args: Args, _: Call| ready(self(args)))
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<F, Args, Out> IntoTool<fn(Args, Call) -> Out> for Blocking<F>
+impl<F, Args, C, Out> Blocks<fn(Args, C) -> Out> for F
 where
-    F: Fn(Args, Call) -> Out + Send + Sync + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(Args, C) -> Out + Send + Sync + 'static,
+    C: FromCall,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
-    fn into_tool(self) -> ToolSpec {
-        spec(move |args: Args, call: Call| ready(self.0(args, call))).blocking()
+    fn into_spec(self) -> ToolSpec {
+        spec(move |args: Args, call: Call| ready(self(args, C::from_call(call))))
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<F, Out> IntoTool<fn() -> Out> for Blocking<F>
+impl<F, Out> Blocks<fn() -> Out> for F
 where
     F: Fn() -> Out + Send + Sync + 'static,
     Out: ToolOutput + 'static,
 {
-    fn into_tool(self) -> ToolSpec {
-        spec(move |_: NoArguments, _: Call| ready(self.0())).blocking()
+    fn into_spec(self) -> ToolSpec {
+        spec(move |_: NoArguments, _: Call| ready(self()))
     }
 }
 
@@ -163,7 +178,7 @@ fn spec<F, Fut, Args, Out>(function: F) -> ToolSpec
 where
     F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
     ToolSpec::new(Function { function, types: PhantomData })
@@ -173,7 +188,7 @@ impl<F, Fut, Args, Out> Tool for Function<F, Args, Out>
 where
     F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Args: FromArguments,
     Out: ToolOutput + 'static,
 {
     type Args = Args;

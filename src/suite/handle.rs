@@ -8,7 +8,7 @@ use crate::handler::Misconfigured;
 use super::addition::Addition;
 use super::catalog::{Catalog, Kind};
 use super::current::Current;
-use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo};
+use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo, Signature};
 
 /// Adds to a suite and takes away from it while it serves; see [`Suite::handle`](super::Suite::handle).
 ///
@@ -65,7 +65,11 @@ impl SuiteHandle {
     /// # Errors
     ///
     /// Everything that is wrong with it, a name that is taken, or a server that offers no tools.
-    pub fn add_tool<Kind>(&self, name: &str, tool: impl IntoTool<Kind>) -> Result<(), Misconfigured> {
+    pub fn add_tool<Kind>(
+        &self,
+        name: &str,
+        tool: impl Signature<Kind> + IntoTool<Kind>,
+    ) -> Result<(), Misconfigured> {
         self.add(Addition::tool(name, tool.into_tool()))
     }
 
@@ -82,7 +86,7 @@ impl SuiteHandle {
     pub fn add_resource<Kind>(
         &self,
         uri: &str,
-        resource: impl IntoResource<Kind>,
+        resource: impl Signature<Kind> + IntoResource<Kind>,
     ) -> Result<(), Misconfigured> {
         self.add(Addition::resource(uri, resource.into_resource()))
     }
@@ -111,7 +115,11 @@ impl SuiteHandle {
     /// # Errors
     ///
     /// Everything that is wrong with it, a name that is taken, or a server that offers no prompts.
-    pub fn add_prompt<Kind>(&self, name: &str, prompt: impl IntoPrompt<Kind>) -> Result<(), Misconfigured> {
+    pub fn add_prompt<Kind>(
+        &self,
+        name: &str,
+        prompt: impl Signature<Kind> + IntoPrompt<Kind>,
+    ) -> Result<(), Misconfigured> {
         self.add(Addition::prompt(name, prompt.into_prompt()))
     }
 

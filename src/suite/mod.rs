@@ -5,6 +5,7 @@
 //! | `mod.rs` | [`Suite`]: registration |
 //! | `dispatch.rs` | what a suite does with a request; its state and messages |
 //! | `function.rs`, `tool.rs` | what can be a tool: functions; structs that implement [`Tool`] |
+//! | `signature.rs` | [`Signature`], what a function takes and returns; [`FromArguments`], [`FromCall`] |
 //! | `spec.rs` | [`tool`], the options of one tool |
 //! | `entry.rs` | a tool as it is kept: checked, compiled, limited |
 //! | `running.rs`, `thread.rs` | one running call; one on a thread of its own |
@@ -28,6 +29,10 @@
 //! | `completion.rs`, `text.rs` | what is completed; types out of texts |
 //! | `seal.rs` | [`KeyRing`]: opaque tokens for what clients carry between requests |
 //! | `tests.rs` | tests of registration as a whole |
+#![allow(
+    clippy::implied_bounds_in_impls,
+    reason = "a registration asks for the signature first, and then for what implies it: see `signature.rs`"
+)]
 
 mod access;
 mod addition;
@@ -63,6 +68,7 @@ mod running;
 mod schema;
 mod seal;
 mod shape;
+mod signature;
 mod spec;
 mod subscriptions;
 #[cfg(test)]
@@ -109,6 +115,7 @@ pub(crate) use resource::template_values;
 pub use resource::{IntoResource, ResourceOutput, ResourceRepo, ResourceSpec, resource};
 pub use rounds::Rounds;
 pub use seal::{Binding, InvalidToken, KeyRing, SealError};
+pub use signature::{FromArguments, FromCall, Signature};
 pub use spec::{ToolSpec, tool};
 pub use subscriptions::{
     Accept, Subscription, SubscriptionAddress, SubscriptionCapabilities, SubscriptionHandler,
@@ -222,7 +229,7 @@ impl Suite {
     /// The description of a tool is the doc comment of that struct, or [`ToolSpec::description`]: a doc comment on a function
     /// cannot be read. Tools without one are named in a warning when the server starts.
     #[must_use]
-    pub fn tool<Kind>(self, name: &str, tool: impl IntoTool<Kind>) -> Self {
+    pub fn tool<Kind>(self, name: &str, tool: impl Signature<Kind> + IntoTool<Kind>) -> Self {
         self.add(Addition::tool(name, tool.into_tool()))
     }
 
@@ -230,7 +237,7 @@ impl Suite {
     /// [`resource`](fn@resource). Resources are listed in the order of registration, in front of those of repositories,
     /// and a URI is read from here before any repository is asked.
     #[must_use]
-    pub fn resource<Kind>(self, uri: &str, resource: impl IntoResource<Kind>) -> Self {
+    pub fn resource<Kind>(self, uri: &str, resource: impl Signature<Kind> + IntoResource<Kind>) -> Self {
         self.add(Addition::resource(uri, resource.into_resource()))
     }
 
@@ -244,7 +251,7 @@ impl Suite {
     /// options, made by [`prompt`](fn@prompt). Prompts are listed in the order of registration, in front of those of
     /// repositories, and a name means the one from here before any repository is asked.
     #[must_use]
-    pub fn prompt<Kind>(self, name: &str, prompt: impl IntoPrompt<Kind>) -> Self {
+    pub fn prompt<Kind>(self, name: &str, prompt: impl Signature<Kind> + IntoPrompt<Kind>) -> Self {
         self.add(Addition::prompt(name, prompt.into_prompt()))
     }
 

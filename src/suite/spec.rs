@@ -10,7 +10,7 @@ use crate::wire::{self, Icon, Meta, ToolAnnotations};
 
 use super::access::Access;
 use super::entry::{Erased, Serve};
-use super::{IntoTool, Tool, ToolOutput, schema};
+use super::{IntoTool, Signature, Tool, ToolOutput, schema};
 
 /// A tool with everything that a registration says of it but its name. [`tool`] makes one of whatever is a tool.
 pub struct ToolSpec {
@@ -43,7 +43,7 @@ pub struct ToolSpec {
 ///     .max_concurrent(4);
 /// let suite = Suite::new("example", "1.0.0").tool("slow", slow);
 /// ```
-pub fn tool<Kind>(tool: impl IntoTool<Kind>) -> ToolSpec {
+pub fn tool<Kind>(tool: impl Signature<Kind> + IntoTool<Kind>) -> ToolSpec {
     tool.into_tool()
 }
 

@@ -7,13 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-
 use crate::handler::Principal;
 use crate::suite::access::Access;
 use crate::suite::page::Keyed;
-use crate::suite::{Call, Completing, NoArguments, ToolError, timeout};
+use crate::suite::{Call, Completing, FromArguments, FromCall, NoArguments, Signature, ToolError, timeout};
 use crate::wire::{GetPromptResult, Icon, Meta, Prompt, PromptArgument};
 
 use super::arguments::Declared;
@@ -34,11 +31,12 @@ use super::{PromptArguments, PromptOutput};
     note = "or `NoArguments`; `Out` is text, `Content`, `PromptMessage`, a `Vec` of those, or a `Result` of those whose error",
     note = "implements `Display`; a family of prompts is a `PromptRepo`"
 )]
-pub trait IntoPrompt<Kind> {
+pub trait IntoPrompt<Kind>: Signature<Kind> {
     /// The prompt with everything that a registration says of it but its name.
     fn into_prompt(self) -> PromptSpec;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPrompt<PromptSpec> for PromptSpec {
     fn into_prompt(self) -> PromptSpec {
         self
@@ -60,7 +58,7 @@ impl<F, Fut, Args, Out> IntoPrompt<fn(Args) -> Out> for F
 where
     F: Fn(Args) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    Args: FromArguments,
     Out: PromptOutput + 'static,
 {
     fn into_prompt(self) -> PromptSpec {
@@ -68,15 +66,16 @@ where
     }
 }
 
-impl<F, Fut, Args, Out> IntoPrompt<fn(Args, Call) -> Out> for F
+impl<F, Fut, Args, C, Out> IntoPrompt<fn(Args, C) -> Out> for F
 where
-    F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
+    F: Fn(Args, C) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
-    Args: DeserializeOwned + JsonSchema + Send + 'static,
+    C: FromCall,
+    Args: FromArguments,
     Out: PromptOutput + 'static,
 {
     fn into_prompt(self) -> PromptSpec {
-        PromptSpec::new(self)
+        PromptSpec::new(move |args: Args, call| self(args, C::from_call(call)))
     }
 }
 
@@ -123,7 +122,7 @@ pub struct PromptSpec {
 /// let review = prompt(review).title("Review").complete("language", languages);
 /// let suite = Suite::new("reviews", "1.0.0").prompt("review", review);
 /// ```
-pub fn prompt<Kind>(prompt: impl IntoPrompt<Kind>) -> PromptSpec {
+pub fn prompt<Kind>(prompt: impl Signature<Kind> + IntoPrompt<Kind>) -> PromptSpec {
     prompt.into_prompt()
 }
 
@@ -132,7 +131,7 @@ impl PromptSpec {
     where
         F: Fn(Args, Call) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Out> + Send + 'static,
-        Args: DeserializeOwned + JsonSchema + Send + 'static,
+        Args: FromArguments,
         Out: PromptOutput + 'static,
     {
         let function = Arc::new(function);

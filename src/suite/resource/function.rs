@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::handler::Principal;
 use crate::suite::access::Access;
 use crate::suite::page::Keyed;
-use crate::suite::{Call, ToolError, timeout};
+use crate::suite::{Call, FromCall, Signature, ToolError, timeout};
 use crate::wire::{Annotations, CacheHints, Icon, Meta, ReadResourceResult, Resource};
 
 use super::ResourceOutput;
@@ -23,11 +23,12 @@ use super::repo::Reading;
     note = "`ResourceContents`, an `Option` of those, or a `Result` whose error implements `Display`;",
     note = "a family of resources is a `ResourceRepo`"
 )]
-pub trait IntoResource<Kind> {
+pub trait IntoResource<Kind>: Signature<Kind> {
     /// The resource with everything that a registration says of it but its URI.
     fn into_resource(self) -> ResourceSpec;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResource<ResourceSpec> for ResourceSpec {
     fn into_resource(self) -> ResourceSpec {
         self
@@ -45,14 +46,15 @@ where
     }
 }
 
-impl<F, Fut, Out> IntoResource<fn(Call) -> Out> for F
+impl<F, Fut, C, Out> IntoResource<fn(C) -> Out> for F
 where
-    F: Fn(Call) -> Fut + Send + Sync + 'static,
+    F: Fn(C) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Out> + Send + 'static,
+    C: FromCall,
     Out: ResourceOutput + 'static,
 {
     fn into_resource(self) -> ResourceSpec {
-        ResourceSpec::new(self)
+        ResourceSpec::new(move |call| self(C::from_call(call)))
     }
 }
 
@@ -76,7 +78,7 @@ pub struct ResourceSpec {
 /// let readme = resource(readme).title("Read me").mime_type("text/markdown").size(9);
 /// let suite = Suite::new("docs", "1.0.0").resource("docs://readme.md", readme);
 /// ```
-pub fn resource<Kind>(resource: impl IntoResource<Kind>) -> ResourceSpec {
+pub fn resource<Kind>(resource: impl Signature<Kind> + IntoResource<Kind>) -> ResourceSpec {
     resource.into_resource()
 }
 
