@@ -4,7 +4,7 @@
 //! no slot and no queue. hyper drops this future when the client leaves, and with it the [`Delivery`].
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use http::header::{
@@ -29,7 +29,7 @@ use crate::rules::head_size;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
-use crate::rules::rate::Rate;
+use crate::rules::rate::Warnings;
 use crate::rules::subscription;
 use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
 
@@ -51,8 +51,8 @@ pub(crate) struct Endpoint {
     pub(crate) budget: Budget,
     pub(crate) streams: Streams,
     pub(crate) drain: Drain,
-    /// How often refusals of strange names and origins are told.
-    pub(crate) warnings: Mutex<Rate>,
+    /// Refusals that are the operator's affair.
+    pub(crate) warnings: Warnings,
 }
 
 /// Where a request came from, and under which supervisor its actor lives.
@@ -118,10 +118,7 @@ impl Endpoint {
                 .admit(&mut head, body, caller)
                 .await
                 .unwrap_or_else(|refusal| self.decline(refusal, caller.peer)),
-            Err(refusal) => {
-                self.tell_operator(&refusal, caller.peer);
-                return refuse(refusal, caller.peer);
-            }
+            Err(refusal) => return self.refuse_aloud(refusal, caller.peer),
         };
         if let Some(request) = browser {
             cors::answer(&request, response.headers_mut());
@@ -132,20 +129,23 @@ impl Endpoint {
     /// A limit of the whole server that was reached is the operator's affair, too; that it shuts down they know.
     fn decline(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
         if refusal.status == StatusCode::SERVICE_UNAVAILABLE && self.drain.phase() == Phase::Open {
-            self.tell_operator(&refusal, peer);
+            self.refuse_aloud(refusal, peer)
+        } else {
+            refuse(refusal, peer)
         }
-        refuse(refusal, peer)
     }
 
     /// A name or an origin that is missing in a list is the operator's affair: the message says which, and the option.
-    /// Whoever sends a thousand of them gets one line a second.
-    fn tell_operator(&self, refusal: &Refusal, peer: Option<SocketAddr>) {
-        if self.warnings.lock().unwrap_or_else(PoisonError::into_inner).take(tokio::time::Instant::now()) {
-            let Traced { id, method, peer } = Traced::of(refusal, peer);
-            tracing::warn!(
-                target: "ractor_mcp", id, method, peer, reason = %refusal.error.message, "request refused"
-            );
-        }
+    /// Whoever sends a thousand of them gets one warning a second.
+    fn refuse_aloud(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
+        let Some(untold) = self.warnings.take() else {
+            return refuse(refusal, peer);
+        };
+        let Traced { id, method, peer } = Traced::of(&refusal, peer);
+        tracing::warn!(
+            target: "ractor_mcp", id, method, peer, untold, reason = %refusal.error.message, "request refused"
+        );
+        refused(refusal)
     }
 
     /// The checks in order, then the actor. What is large is passed by reference or in a box: hyper keeps room for the whole
@@ -420,6 +420,10 @@ fn refuse(refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> 
         challenge = refusal.challenge.as_ref().map(tracing::field::debug),
         "request refused"
     );
+    refused(refusal)
+}
+
+fn refused(refusal: Refusal) -> Response<ResponseBody> {
     let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()), HeaderMap::new());
     let headers = response.headers_mut();
     match refusal.status {

@@ -1,5 +1,6 @@
-//! PROG-08, LOG-07: how often one request may report something.
+//! PROG-08, LOG-07: how often one request may report something; how often the server warns of what happens often.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -30,6 +31,35 @@ impl Rate {
     }
 }
 
+/// Warnings of one kind: one a second is told, with how many were not.
+#[derive(Debug)]
+pub(crate) struct Warnings(Mutex<Told>);
+
+#[derive(Debug)]
+struct Told {
+    rate: Rate,
+    untold: u64,
+}
+
+impl Warnings {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Told { rate: Rate::new(1), untold: 0 }))
+    }
+
+    /// Takes the right to tell one: it comes with the number of those before it that were not told, if there are any.
+    /// `None` if this is one of them.
+    pub(crate) fn take(&self) -> Option<Option<u64>> {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.rate.take(Instant::now()) {
+            let untold = std::mem::take(&mut told.untold);
+            Some((untold > 0).then_some(untold))
+        } else {
+            told.untold += 1;
+            None
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +75,16 @@ mod tests {
         assert_eq!(granted(&mut rate, 100, start + Duration::from_millis(250)), 2);
         assert_eq!(granted(&mut rate, 100, start + Duration::from_millis(300)), 1);
         assert_eq!(granted(&mut rate, 100, start + Duration::from_secs(3600)), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_many_warnings_one_a_second_is_told_with_how_many_were_not() {
+        let warnings = Warnings::new();
+        assert_eq!([(); 3].map(|()| warnings.take()), [Some(None), None, None]);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!([(); 2].map(|()| warnings.take()), [Some(Some(2)), None]);
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!([(); 2].map(|()| warnings.take()), [Some(Some(1)), None]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::handler::{Change, Handler, Misconfigured};
 use crate::http::Endpoint;
 use crate::request::{Budget, Drain, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
-use crate::rules::rate::Rate;
+use crate::rules::rate::Warnings;
 use crate::wire::ServerNotification;
 
 use super::connection;
@@ -374,7 +374,7 @@ impl Server {
             budget: self.budget.clone(),
             streams: self.streams.clone(),
             drain: self.drain.clone(),
-            warnings: Mutex::new(Rate::new(1)),
+            warnings: Warnings::new(),
         })
     }
 

@@ -79,6 +79,22 @@ async fn f3_a_refused_host_is_traced_with_the_remedy() {
 }
 
 #[tokio::test]
+async fn f3_a_refused_name_is_traced_once_and_as_a_warning_once_a_second() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    for post in [echo().header("Host", "box.lan"), echo().header("Origin", "http://box.lan")] {
+        assert_eq!(client.send(&post).await.status, 403);
+    }
+    let text = logs.text();
+    let told: Vec<_> = text.lines().filter(|line| line.contains("request refused")).collect();
+    assert!(
+        matches!(&*told, [host, origin] if host.contains(" WARN ") && origin.contains(" DEBUG ")),
+        "{told:#?}"
+    );
+}
+
+#[tokio::test]
 async fn f5_an_entry_without_a_port_matches_every_port_and_nothing_that_only_looks_like_it() {
     let options = Options::new().any_host().allowed_origins(["http://localhost"]);
     let server = on_all_interfaces(options).await;
