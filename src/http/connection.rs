@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::{HttpService, service_fn};
 #[cfg(feature = "http2")]
 use hyper_util::rt::TokioTimer;
+use tracing::field::display;
 
 use crate::request::{Drain, Phase};
 
@@ -33,10 +34,13 @@ pub(crate) async fn drive<IO>(
 ) where
     IO: Read + Write + Unpin + Send + 'static,
 {
+    let peer = caller.peer;
     tokio::select! {
         biased;
         () = serve(io, endpoint, caller) => {}
-        () = closed => tracing::debug!(target: "ractor_mcp", "the client closed the connection"),
+        () = closed => {
+            tracing::debug!(target: "ractor_mcp", peer = peer.map(display), "the client closed the connection");
+        }
     }
 }
 
@@ -55,7 +59,7 @@ where
         () = closing.as_mut() => return,
     };
     let Some(Ok((version, io))) = first else {
-        tracing::debug!(target: "ractor_mcp", "the connection sent nothing");
+        tracing::debug!(target: "ractor_mcp", peer = known.peer.map(display), "the connection sent nothing");
         return;
     };
     let service = service_fn(move |request| {
@@ -69,7 +73,8 @@ where
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.
-        tracing::debug!(target: "ractor_mcp", %error, "the connection ended early");
+        let peer = known.peer.map(display);
+        tracing::debug!(target: "ractor_mcp", peer, %error, "the connection ended early");
     }
 }
 

@@ -23,16 +23,19 @@ const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// Starts the supervisor of an accepted connection; the permit is held until the connection ends.
 pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) {
-    if let Err(error) = try_start(port, stream, permit).await {
-        tracing::warn!(target: "ractor_mcp", %error, "an accepted connection was not started");
+    // A client that is gone before it was served needs no answer.
+    let Ok(peer) = stream.peer_addr() else { return };
+    if let Err(error) = try_start(port, stream, peer, permit).await {
+        tracing::warn!(target: "ractor_mcp", %peer, %error, "an accepted connection was not started");
     }
 }
 
-async fn try_start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) -> Result<(), StartError> {
-    // A client that is gone before it was served needs no answer.
-    let Ok(peer) = stream.peer_addr() else {
-        return Ok(());
-    };
+async fn try_start(
+    port: &Port,
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: OwnedSemaphorePermit,
+) -> Result<(), StartError> {
     let endpoint = Arc::clone(&port.endpoint);
     let (socket, watch) = Socket::new(stream, endpoint.limits().vanished());
     let closed = async move {

@@ -219,6 +219,29 @@ async fn a_refusal_is_traced_with_the_id_the_method_and_the_peer() {
     assert!(told.contains(r" method=a\nb"), "{told}");
 }
 
+#[tokio::test]
+async fn the_end_of_a_connection_is_traced_with_the_peer() {
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let options = Options::new().first_byte_time(Duration::from_millis(50));
+    let server = Server::start_with(fixture::suite(), options).await;
+    server.client().await.read_to_end().await;
+    let mut strange = server.client().await;
+    strange.write_bytes(b"\0\r\n\r\n").await;
+    strange.read_to_end().await;
+    let mut leaves = server.client().await;
+    // The byte behind the request hides the end of the connection from hyper.
+    leaves.write(&call("slow", json!({"ms": 60_000}))).await;
+    leaves.write_bytes(b"P").await;
+    server.await_process("request tools/call slow").await;
+    drop(leaves);
+    server.await_no_process("connection 1").await;
+    let peer = format!(" peer={}:", std::net::Ipv4Addr::LOCALHOST);
+    for end in ["sent nothing", "ended early", "the client closed the connection"] {
+        let told = logs.lines("DEBUG").into_iter().find(|line| line.contains(end)).expect(end);
+        assert!(told.contains(&peer), "{told}");
+    }
+}
+
 /// What the client reads of its error, the log says too, and whose request it was.
 #[tokio::test]
 async fn an_error_of_the_suite_is_traced_with_its_reason_and_the_peer() {
