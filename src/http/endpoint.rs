@@ -14,7 +14,7 @@ use http::header::{
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Response, StatusCode, Uri};
 use http_body::Body;
-use ractor_otp::{DynamicSupervisor, SpawnOptions};
+use ractor_otp::{DynamicSupervisor, SpawnOptions, StartError};
 use tracing::field::{DisplayValue, display};
 
 use crate::handler::{Answer, Principal, RequestContext};
@@ -31,7 +31,7 @@ use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
 use crate::rules::rate::Warnings;
 use crate::rules::subscription;
-use crate::wire::{MirroredParams, Notification, Request, RequestMeta};
+use crate::wire::{MirroredParams, Notification, Request, RequestId, RequestMeta};
 
 use super::caller::Gate;
 use super::delivery::Delivery;
@@ -237,10 +237,10 @@ impl Endpoint {
             held,
         };
         let id = call.context.id.clone();
-        let pid = self.handler.spawn(&caller.parent, call, self.spawn_options()).map_err(|error| {
-            tracing::warn!(target: "ractor_mcp", %error, "the request's actor did not start");
-            Refusal::overloaded().with_id_option(id)
-        })?;
+        let pid = match self.handler.spawn(&caller.parent, call, self.spawn_options()) {
+            Ok(pid) => pid,
+            Err(error) => return not_started(&error, id, caller.peer),
+        };
         let mut delivery = Delivery::new(outbox, pid, caller.stalled.clone());
         if !accepts.sse {
             loop {
@@ -283,8 +283,7 @@ impl Endpoint {
             held: Held::slot(self.slot(Lane::Lists, caller)?, arrival.share),
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()) {
-            tracing::warn!(target: "ractor_mcp", %error, "the notification's actor did not start");
-            return Err(Refusal::overloaded());
+            return not_started(&error, None, caller.peer);
         }
         let mut response = Response::new(ResponseBody::empty());
         *response.status_mut() = StatusCode::ACCEPTED;
@@ -357,6 +356,21 @@ impl Endpoint {
         headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         response
     }
+}
+
+/// Under a connection that is ending nothing starts any more: its client left while the request was on its way, which is no
+/// fault of the server, and no overload that an operator is told of.
+fn not_started(
+    error: &StartError,
+    id: Option<RequestId>,
+    peer: Option<SocketAddr>,
+) -> Result<Response<ResponseBody>, Refusal> {
+    if matches!(error, StartError::Draining | StartError::NoProc) {
+        return Ok(refuse(Refusal::connection_ending().with_id_option(id), peer));
+    }
+    let peer = peer.map(display);
+    tracing::warn!(target: "ractor_mcp", peer, %error, "the request's actor did not start");
+    Err(Refusal::overloaded().with_id_option(id))
 }
 
 /// Lists and discovery stay quick while calls take all that they may (D7).

@@ -282,6 +282,12 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message)
     }
 
+    /// What the request would have run under is ending: its connection, as a rule, whose client has left.
+    pub(crate) fn connection_ending() -> Self {
+        let message = "the connection is ending; send the request again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
+    }
+
     /// The server runs as many requests as it may.
     pub(crate) fn overloaded() -> Self {
         let message = "the server runs as many requests as it may; send the request again later";

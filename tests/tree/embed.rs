@@ -8,6 +8,7 @@ use axum::middleware::map_request;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use ractor_mcp::ProtectedResource;
+use ractor_mcp::otp::ExitReason;
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
 use serde_json::{Value, json};
@@ -18,7 +19,8 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tower_service::Service;
 
-use crate::support::{Client, Post, call, fixture, request};
+use crate::support::logs::Logs;
+use crate::support::{Client, Post, call, fixture, notification, request};
 
 type Body = Full<bytes::Bytes>;
 
@@ -84,6 +86,25 @@ async fn a_router_of_axum_serves_json_and_streams_beside_its_own_routes() {
     let events = text(stream).await;
     assert_eq!(events.matches("notifications/progress").count(), 2, "{events}");
     assert!(events.contains("worked for 200 ms"), "{events}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_supervisor_is_ending_is_answered_503_and_no_fault_of_the_server() {
+    let server = server().await;
+    let (logs, _guard) = Logs::record(tracing::Level::DEBUG);
+    let shard = server.pid_of("shard 0").await;
+    let mut service = server.mcp().service();
+    let request = service.call(http(&call("echo", json!({"text": "late"}))));
+    let told = service.call(http(&notification("notifications/late", json!({}))));
+    shard.exit(ExitReason::Shutdown);
+    shard.join().await;
+    for late in [request, told] {
+        assert_eq!(late.await.expect("a response").status(), 503);
+    }
+    let text = logs.text();
+    let told: Vec<_> = text.lines().filter(|line| line.contains("ractor_mcp")).collect();
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told.iter().all(|line| line.contains(" DEBUG ") && line.contains("is ending")), "{told:#?}");
 }
 
 #[tokio::test(start_paused = true)]
