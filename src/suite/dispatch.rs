@@ -86,7 +86,7 @@ impl Suite {
         let tool = self.usable_tool(&request.name, channel).await.map_err(ToolError::into_protocol)?;
         tool.check_headers(&request, channel)?;
         let rounds = Rounds::of_tool(&self.keys, channel, &request)?.expiring_after(self.question_time);
-        let running = state.call.insert(tool.start(channel, rounds)?);
+        let running = state.call.insert(tool.start(channel, rounds, &self.late)?);
         running.call(request.arguments).await
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::handler::{Channel, RpcError};
+use crate::rules::rate::Warnings;
 use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::{meta_key, tool_name};
 use crate::wire::{self, CallToolRequest, CallToolResult};
@@ -146,21 +147,22 @@ impl Entry {
         self: &Arc<Self>,
         channel: &Channel<SuiteMessage>,
         rounds: Rounds,
+        late: &Arc<Warnings>,
     ) -> Result<Box<dyn Running>, RpcError> {
         let place = match &self.places {
             Some(places) => Some(places.take(&self.name)?),
             None => None,
         };
         if let Some(limit) = self.timeout {
-            self.expire_after(limit, channel);
+            self.expire_after(limit, channel, late);
         }
         Ok(self.serve.start(Arc::clone(self), channel.clone(), rounds, place))
     }
 
     /// Answers the call when its time is over, in words for the model.
-    fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>) {
+    fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>, late: &Arc<Warnings>) {
         let name = Arc::clone(&self.name);
-        timeout::expire_after(limit, channel, move |channel| {
+        timeout::expire_after(limit, channel, late, move |channel| {
             let text = format!("the tool `{name}` did not finish within {limit:?} and was interrupted");
             channel.send_result(CallToolResult::error(text))
         });

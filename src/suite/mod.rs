@@ -84,6 +84,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::handler::Principal;
+use crate::rules::rate::Warnings;
 use crate::wire::{CacheHints, Implementation, ServerCapabilities};
 
 use addition::Addition;
@@ -154,6 +155,8 @@ pub struct Suite {
     page_size: usize,
     cache: CacheHints,
     question_time: Duration,
+    /// Uses whose time is over.
+    late: Arc<Warnings>,
 }
 
 impl Suite {
@@ -170,6 +173,7 @@ impl Suite {
             page_size: PAGE_SIZE,
             cache: CacheHints::NONE,
             question_time: KeyRing::LIFETIME,
+            late: Arc::new(Warnings::new()),
         }
     }
 

@@ -1,11 +1,13 @@
 //! How long one use of a tool, a resource or a prompt may take.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ractor_otp::{ExitReason, Tag};
+use ractor_otp::{ExitReason, Pid, Tag};
 
 use crate::handler::{Channel, Closed, RpcError};
 use crate::rules::errors::code;
+use crate::rules::rate::Warnings;
 
 use super::SuiteMessage;
 
@@ -19,25 +21,42 @@ pub(super) fn fault(limit: Option<Duration>) -> Option<String> {
 pub(super) fn expire_after(
     limit: Duration,
     channel: &Channel<SuiteMessage>,
+    warnings: &Arc<Warnings>,
     answer: impl FnOnce(&Channel<SuiteMessage>) -> Result<(), Closed> + Send + 'static,
 ) {
-    let expired = channel.clone();
+    let (expired, warnings) = (channel.clone(), Arc::clone(warnings));
     let timer = async move {
         tokio::time::sleep(limit).await;
         // Closed means that the request has just ended by itself.
         if answer(&expired).is_ok() {
             let pid = expired.pid();
-            tracing::warn!(target: "ractor_mcp", request = %pid.label(), ?limit, "the request did not finish in time");
+            warn(&warnings, &pid, limit);
             pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
         }
     };
     channel.spawn(timer, |_| SuiteMessage::task_ended());
 }
 
+/// What a suite waits for may be slow for all its callers at once: one a second is a warning then.
+fn warn(warnings: &Warnings, request: &Pid, limit: Duration) {
+    let told = "the request did not finish in time";
+    match warnings.take() {
+        Some(untold) => {
+            tracing::warn!(target: "ractor_mcp", request = %request.label(), ?limit, untold, "{told}")
+        }
+        None => tracing::debug!(target: "ractor_mcp", request = %request.label(), ?limit, "{told}"),
+    }
+}
+
 /// The same for what is no tool, whose result has no place for an error: the answer is `-32603`.
-pub(super) fn fail_after(limit: Option<Duration>, channel: &Channel<SuiteMessage>, what: &'static str) {
+pub(super) fn fail_after(
+    limit: Option<Duration>,
+    channel: &Channel<SuiteMessage>,
+    warnings: &Arc<Warnings>,
+    what: &'static str,
+) {
     let Some(limit) = limit else { return };
-    expire_after(limit, channel, move |channel| {
+    expire_after(limit, channel, warnings, move |channel| {
         let message = format!("the {what} did not finish within {limit:?} and was interrupted");
         channel.send_error(RpcError::new(code::INTERNAL_ERROR, message))
     });

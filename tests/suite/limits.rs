@@ -6,6 +6,7 @@ use std::time::Duration;
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{PromptArguments, TOOL_BUSY};
+use ractor_mcp::testing::TestServer;
 use ractor_mcp::wire::{Prompt, ResourceTemplate};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
@@ -68,6 +69,28 @@ async fn h9_a_tool_that_returns_after_its_time_is_no_bug_of_it() {
     assert_eq!(next_request(&mut exits).await.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
     let warnings = logs.lines("WARN");
     assert!(matches!(&*warnings, [line] if line.contains("did not finish in time")), "{warnings:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_whose_time_is_over_are_told_once_a_second_with_how_many_were_not() {
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let limit = Duration::from_millis(50);
+    let spec = tool(never).description("Never ends.").timeout(limit);
+    let suite = Suite::new("s", "1")
+        .tool("never", spec)
+        .prompt("never", prompt(std::future::pending::<String>).timeout(limit));
+    let server = TestServer::start(suite).await;
+    let client = server.connect().await;
+    for _ in 0..2 {
+        assert!(client.call_tool("never", json!({})).await.is_error());
+    }
+    client.get_prompt("never", json!({})).await;
+    tokio::time::advance(Duration::from_secs(1)).await;
+    client.call_tool("never", json!({})).await;
+    let told = logs.lines("WARN");
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told.iter().all(|line| line.contains("did not finish in time")), "{told:#?}");
+    assert!(!told[0].contains("untold") && told[1].contains("untold=2"), "{told:#?}");
 }
 
 /// Words of which none is ever found.
