@@ -284,23 +284,30 @@ async fn all_faults_are_told_when_the_server_starts() {
     let suite = Suite::new("s", "1")
         .page_size(0)
         .resource("no uri", text)
+        .resource("", text)
         .resource("a://b", text)
         .resource("a://b", text)
         .resource_repo(Named("x://{a}", "x://"))
         .resource_repo(Named("x://y/{a}", "x://y/"))
         .resource_repo(Named("y://{a}{b", "z://"))
-        .resource_repo(Named("{+uri}", ""));
+        .resource_repo(Named("{+uri}", ""))
+        .resource_repo(Named("", ""));
     let told = McpSupervisor::start(suite).await.unwrap_err().to_string();
     for fault in [
         "the page size is 0",
         "resource `no uri`: it is no URI",
+        "resource ``: its URI is empty; `notes://today` would do",
         "resource `a://b`: registered twice",
         "`x://y/{a}`: its prefix `x://y/` overlaps with `x://` of `x://{a}`",
         "`y://{a}{b`: it has a `{` without its `}`",
         "`y://{a}{b`: its prefix `z://` is not what the template starts with; `y://` would do",
         "`{+uri}`: it is no URI",
+        "resource template ``: its text is empty; `notes://{id}` would do",
     ] {
         assert!(told.contains(fault), "{fault} in {told}");
     }
     assert!(!told.contains("`{+uri}`: its prefix"), "no prefix would do: {told}");
+    for empty in ["resource ``", "resource template ``"] {
+        assert_eq!(told.matches(empty).count(), 1, "{told}");
+    }
 }

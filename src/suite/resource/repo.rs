@@ -181,10 +181,12 @@ impl Repo {
         let (access, limit) = (Access::of_repo(repo.scope()), repo.timeout());
         let mut faults: Vec<String> = access.faults().chain(timeout::fault(limit)).collect();
         let template = Template::parse(&listed.uri_template).map_err(|fault| faults.push(fault)).ok();
-        if let Err(fault) = super::uri::check(&format!("{}x", literal_start(&listed.uri_template))) {
+        let start = literal_start(&listed.uri_template);
+        if let Err(fault) = super::uri::check(&format!("{start}x"))
+            && !listed.uri_template.is_empty()
+        {
             faults.push(fault);
         }
-        let start = literal_start(&listed.uri_template);
         // Without a start, no prefix would do.
         if !start.is_empty() && (!start.starts_with(&prefix) || prefix.is_empty()) {
             faults.push(format!(

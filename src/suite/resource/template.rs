@@ -33,6 +33,9 @@ impl Template {
     ///
     /// What is wrong with it, and what would do.
     pub(in crate::suite) fn parse(template: &str) -> Result<Self, String> {
+        if template.is_empty() {
+            return Err("its text is empty; `notes://{id}` would do".to_owned());
+        }
         let mut parsed = Self { start: Vec::new(), variables: Vec::new() };
         let mut rest = template;
         while let Some((text, behind)) = rest.split_once('{') {

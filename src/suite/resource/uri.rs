@@ -50,6 +50,9 @@ pub(in crate::suite) fn check(uri: &str) -> Result<(), String> {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
     };
+    if uri.is_empty() {
+        return Err("its URI is empty; `notes://today` would do".to_owned());
+    }
     if !uri.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && !rest.is_empty()) {
         return Err("it is no URI: it does not start with a scheme; `notes://today` would do".to_owned());
     }
