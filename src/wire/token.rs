@@ -1,7 +1,9 @@
 //! The token that a client wants progress reported with: string or integer, echoed with its type (PROG-03).
 
+use serde::ser::Error;
 use serde::{Serialize, Serializer};
-use serde_json::{Number, Value};
+use serde_json::value::RawValue;
+use serde_json::{Number, Value, from_str};
 
 /// A progress token as the client gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,18 +13,22 @@ pub struct ProgressToken(Token);
 enum Token {
     String(Box<str>),
     Integer(Number),
+    /// `-0`, which no [`Number`] but a float holds.
+    MinusZero,
 }
 
 impl ProgressToken {
     /// The token in a JSON value; `None` if it is neither a string nor an integer. `-0` is an integer that JSON readers take
-    /// for a float: it is 0.
+    /// for a float: it is echoed as it is, and `-0.0`, which cannot be told from it, as `-0`.
     pub fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self(Token::String(text.as_str().into()))),
             Value::Number(number) if number.is_i64() || number.is_u64() => {
                 Some(Self(Token::Integer(number.clone())))
             }
-            Value::Number(number) if number.as_f64().is_some_and(is_minus_zero) => Some(Self::from(0)),
+            Value::Number(number) if number.as_f64().is_some_and(is_minus_zero) => {
+                Some(Self(Token::MinusZero))
+            }
             _ => None,
         }
     }
@@ -49,6 +55,7 @@ impl Serialize for ProgressToken {
         match &self.0 {
             Token::String(text) => text.serialize(serializer),
             Token::Integer(number) => number.serialize(serializer),
+            Token::MinusZero => from_str::<&RawValue>("-0").map_err(S::Error::custom)?.serialize(serializer),
         }
     }
 }
