@@ -80,7 +80,7 @@ impl ChildSpec {
             let process = make();
             let label = label.clone();
             async move {
-                let (address, leaf) = leaf::prepare((&parent).into(), label.clone(), process, options)?;
+                let (address, leaf) = leaf::prepare((&parent).into(), label.clone(), |_| process, options)?;
                 leaf.start()?;
                 let pid = address.pid();
                 match pid.started().await {

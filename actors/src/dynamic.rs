@@ -19,6 +19,7 @@ use crate::contain::contained;
 use crate::exit::ExitReason;
 use crate::label::Label;
 use crate::leaf;
+use crate::me::Me;
 use crate::parent::{Parent, StartError};
 use crate::pid::{Finish, Pid};
 use crate::process::{Child, Process, SpawnOptions};
@@ -105,7 +106,26 @@ impl DynamicSupervisor {
         process: P,
         options: SpawnOptions,
     ) -> Result<Child<P::Message>, StartError> {
-        let (address, leaf) = leaf::prepare((&self.pid).into(), label.into(), process, options)?;
+        self.start_child_with(label, |_| process, options)
+    }
+
+    /// As [`start_child`](Self::start_child), for a process that holds its own handle, or its pid, from the beginning: an exit
+    /// may be requested before its init runs, which then never does.
+    ///
+    /// # Errors
+    ///
+    /// When the supervisor is full, draining or has ended.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, and when `make` does.
+    pub fn start_child_with<P: Process>(
+        &self,
+        label: impl Into<Label>,
+        make: impl FnOnce(&Me<P::Message>) -> P,
+        options: SpawnOptions,
+    ) -> Result<Child<P::Message>, StartError> {
+        let (address, leaf) = leaf::prepare((&self.pid).into(), label.into(), make, options)?;
         leaf.start()?;
         Ok(Child { pid: address.pid(), address })
     }

@@ -38,7 +38,7 @@ pub(crate) struct Unborn {
 pub(crate) fn prepare<P: Process>(
     parent: Parent,
     label: Label,
-    process: P,
+    make: impl FnOnce(&Me<P::Message>) -> P,
     options: SpawnOptions,
 ) -> Result<(Address<P::Message>, Unborn), StartError> {
     let (parent, cell) = parent.resolve()?;
@@ -47,12 +47,10 @@ pub(crate) fn prepare<P: Process>(
     if let Some(parent) = &pid.block().parent {
         parent.block().adopt(pid.clone())?;
     }
-    let mut life = Life {
-        process: Contained::new(process),
-        me: Me::new(address.clone()),
-        options,
-        finish: Finish(pid.clone()),
-    };
+    // First, so that the parent forgets the child if making the process panics.
+    let finish = Finish(pid.clone());
+    let me = Me::new(address.clone());
+    let mut life = Life { process: Contained::new(make(&me)), me, options, finish };
     let leaf = Leaf { life: Mutex::new(Some(Box::pin(async move { life.live().await }))), pid };
     Ok((address, Unborn { leaf, parent: cell }))
 }

@@ -157,7 +157,7 @@ pub async fn spawn<P: Process>(
     process: P,
     options: SpawnOptions,
 ) -> Result<Child<P::Message>, StartError> {
-    let (address, leaf) = leaf::prepare(parent.into(), label.into(), process, options)?;
+    let (address, leaf) = leaf::prepare(parent.into(), label.into(), |_| process, options)?;
     leaf.start()?;
     Ok(Child { pid: address.pid(), address })
 }

@@ -54,7 +54,7 @@ impl Drop for Due {
 struct End {
     hook: Option<Disconnect>,
     context: Arc<RequestContext>,
-    pid: Option<Pid>,
+    pid: Pid,
     reason: Option<ExitReason>,
 }
 
@@ -62,8 +62,7 @@ impl Drop for End {
     fn drop(&mut self) {
         let Some(hook) = &self.hook else { return };
         // Without `terminate`, it was a kill, or an exit that came before `init` was done.
-        let requested = || self.pid.as_ref().and_then(Pid::exit_requested);
-        let reason = self.reason.take().or_else(requested);
+        let reason = self.reason.take().or_else(|| self.pid.exit_requested());
         hook.call(RequestEnd {
             method: self.context.method.to_string(),
             name: self.context.name.as_deref().map(str::to_owned),
@@ -75,10 +74,16 @@ impl Drop for End {
 }
 
 impl<H: Handler> RequestProcess<H> {
-    pub(super) fn new(served: Arc<Served<H>>, message: Message, exchange: Arc<Exchange>, held: Held) -> Self {
+    pub(super) fn new(
+        served: Arc<Served<H>>,
+        message: Message,
+        exchange: Arc<Exchange>,
+        held: Held,
+        pid: Pid,
+    ) -> Self {
         let span = span(&exchange.context);
         let context = Arc::clone(&exchange.context);
-        let end = End { hook: served.disconnect.clone(), context, pid: None, reason: None };
+        let end = End { hook: served.disconnect.clone(), context, pid, reason: None };
         Self {
             served,
             asked: message.asked(),
@@ -129,7 +134,7 @@ impl<H: Handler> RequestProcess<H> {
             return Next::Stop(reason);
         }
         // Nobody took the answer, so it is not the reply that ended the request (H9).
-        let asked = self.end.pid.as_ref().and_then(Pid::exit_requested);
+        let asked = self.end.pid.exit_requested();
         if answered_before && asked.is_none() {
             tracing::warn!(parent: &self.span, "the handler replied to a request that it had answered before");
         }
@@ -184,7 +189,6 @@ impl<H: Handler> Process for RequestProcess<H> {
     type Message = H::Message;
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
-        self.end.pid = Some(me.pid());
         let channel = self.channel.insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
         match self.served.handler.init(channel).instrument(self.span.clone()).await {
             Ok(state) => self.state = Some(state),
@@ -280,7 +284,7 @@ mod tests {
 
     use super::*;
     use crate::handler::{Answer, Clock, Event, Pace, Principal, Refused, Sink};
-    use crate::request::{Budget, Call, Count, Lane, Slots, StreamCaps, StreamLimits, Streams, erase};
+    use crate::request::{Budget, Call, Count, Lane, Slots, Spawn, StreamCaps, StreamLimits, Streams, erase};
     use crate::wire::{CallToolResult, MirroredParams, RequestId, RequestMeta, ServerCapabilities};
 
     /// Ends its request in the way that the method names.
@@ -364,28 +368,44 @@ mod tests {
         }
     }
 
-    /// Or a client that asks again as soon as it has read its answer would be one too many.
-    #[tokio::test]
-    async fn the_slot_is_free_before_the_answer_is_given_however_the_request_ends() {
-        let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
-        let parent = parent.await.unwrap();
-        let (slots, connection) = (Slots::new(1), Count::new(1));
-        let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
-        let time = Duration::from_secs(1);
-        let limits = StreamLimits { lifetime: time, idle: None, authorize_time: time, queue: 1 };
-        let streams = Streams::new(caps, limits);
-        let handler = erase(Ways, streams, None, Pace::default()).unwrap();
-        for method in ["result", "error", "panic", "init", "exit", "kill"] {
-            let sink = Watching { slots: slots.clone(), in_use: Mutex::default(), room: Notify::new() };
+    struct Served {
+        handler: Arc<dyn Spawn>,
+        parent: DynamicSupervisor,
+        slots: Slots,
+        connection: Count,
+    }
+
+    impl Served {
+        async fn start(disconnect: Option<Disconnect>) -> Self {
+            let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
+            let time = Duration::from_secs(1);
+            let limits = StreamLimits { lifetime: time, idle: None, authorize_time: time, queue: 1 };
+            let handler = erase(Ways, Streams::new(caps, limits), disconnect, Pace::default()).unwrap();
+            let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
+            Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1), connection: Count::new(1) }
+        }
+
+        fn spawn(&self, method: &str) -> (Pid, Arc<Watching>) {
+            let sink = Watching { slots: self.slots.clone(), in_use: Mutex::default(), room: Notify::new() };
             let sink = Arc::new(sink);
-            let slot = slots.take(Lane::Calls, &connection).expect("the slot of the one before is free");
+            let slot =
+                self.slots.take(Lane::Calls, &self.connection).expect("the slot of the one before is free");
             let call = Call {
                 message: Message::Request(Box::new(Request::Discover)),
                 context: Arc::new(context(method)),
                 sink: Arc::clone(&sink) as _,
                 held: Held::slot(slot, Budget::new(1000).share()),
             };
-            let pid = handler.spawn(&parent, call, SpawnOptions::default()).unwrap();
+            (self.handler.spawn(&self.parent, call, SpawnOptions::default()).unwrap(), sink)
+        }
+    }
+
+    /// Or a client that asks again as soon as it has read its answer would be one too many.
+    #[tokio::test]
+    async fn the_slot_is_free_before_the_answer_is_given_however_the_request_ends() {
+        let served = Served::start(None).await;
+        for method in ["result", "error", "panic", "init", "exit", "kill"] {
+            let (pid, sink) = served.spawn(method);
             match method {
                 "exit" => pid.exit(ExitReason::Shutdown),
                 "kill" => pid.kill(),
@@ -394,5 +414,18 @@ mod tests {
             pid.join().await;
             assert_eq!(*sink.in_use.lock().unwrap(), Some(0), "{method}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_disconnect_hook_is_told_why_a_request_ended_that_never_ran() {
+        let ends: Arc<Mutex<Vec<ExitReason>>> = Arc::default();
+        let told = Arc::clone(&ends);
+        let served =
+            Served::start(Some(Disconnect::new(move |end| told.lock().unwrap().push(end.reason)))).await;
+        let (pid, _) = served.spawn("result");
+        // This test has the only thread: the request's task has not run yet.
+        pid.exit(ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
+        pid.join().await;
+        assert_eq!(*ends.lock().unwrap(), [ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)]);
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use ractor_otp::{DynamicSupervisor, Label, Pid, SpawnOptions, StartError};
+use ractor_otp::{DynamicSupervisor, Label, Me, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{
@@ -133,8 +133,9 @@ impl<H: Handler> Spawn for Erased<H> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
         let exchange =
             Exchange::new(call.context, call.sink, self.served.server_info.clone(), self.served.pace);
-        let process = RequestProcess::new(Arc::clone(&self.served), call.message, exchange, call.held);
-        Ok(parent.start_child(label, process, options)?.pid)
+        let served = Arc::clone(&self.served);
+        let request = |me: &Me<_>| RequestProcess::new(served, call.message, exchange, call.held, me.pid());
+        Ok(parent.start_child_with(label, request, options)?.pid)
     }
 
     fn capabilities(&self) -> &ServerCapabilities {

@@ -165,3 +165,12 @@ async fn a_panic_in_handle_continue_is_a_crash_after_the_start() {
     assert_eq!(child.pid.started().await, Ok(()));
     assert_eq!(child.pid.join().await.to_string(), "crash: too eager");
 }
+
+#[tokio::test]
+async fn a_process_whose_making_panics_is_no_child() {
+    let parent = DynamicSupervisor::start(Parent::none(), "parent", DynamicOptions::default()).await.unwrap();
+    let make =
+        || parent.start_child_with("p", |_| -> Probe { panic!("on purpose") }, SpawnOptions::default());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(make)).is_err());
+    assert_eq!(parent.count(), 0);
+}
