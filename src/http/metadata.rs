@@ -1,7 +1,7 @@
 //! AUTH-04 to AUTH-06: the protected resource metadata document (RFC 9728), and where it is served.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri};
 use serde::Serialize;
@@ -103,7 +103,8 @@ impl ProtectedResource {
             return Err(faults);
         };
         let path = uri.path().trim_end_matches('/').to_owned();
-        let url = format!("{scheme}://{authority}{WELL_KNOWN}{path}");
+        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let url = format!("{scheme}://{authority}{WELL_KNOWN}{path}{query}");
         let document = serde_json::to_vec(self).map_err(|error| vec![error.to_string()])?;
         Ok(Metadata { document: document.into(), path, url })
     }
@@ -182,9 +183,14 @@ impl Metadata {
         };
         let mut response = Response::new(body);
         *response.status_mut() = status;
-        cors::metadata(response.headers_mut());
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+        let headers = response.headers_mut();
+        cors::metadata(headers);
+        if status == StatusCode::OK {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+        } else {
+            headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        }
         Some(response)
     }
 }
@@ -238,6 +244,25 @@ mod tests {
             let (head, ()) = http::Request::get(path).body(()).unwrap().into_parts();
             assert_eq!(metadata.answer_mounted(&head).is_some(), found, "{path}");
         }
+    }
+
+    #[test]
+    fn rfc_9728_a_query_of_the_resource_stays_behind_the_well_known_path() {
+        let metadata = ProtectedResource::new("https://h/mcp?tenant=a", "https://issuer").prepare().unwrap();
+        assert_eq!(metadata.url, "https://h/.well-known/oauth-protected-resource/mcp?tenant=a");
+        assert_eq!(status(&metadata, "/.well-known/oauth-protected-resource/mcp?tenant=a"), Some(200));
+    }
+
+    #[test]
+    fn rfc_9110_another_method_is_told_which_would_do_and_nobody_keeps_that_answer() {
+        let metadata = ProtectedResource::new("https://h/mcp", "https://issuer").prepare().unwrap();
+        let (head, ()) = http::Request::post(WELL_KNOWN).body(()).unwrap().into_parts();
+        let response = metadata.answer(&head).unwrap();
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(response.headers()[ALLOW], "GET, HEAD, OPTIONS");
+        assert!(
+            !response.headers().contains_key(CACHE_CONTROL) && !response.headers().contains_key(CONTENT_TYPE)
+        );
     }
 
     fn faults(resource: &ProtectedResource) -> Vec<String> {
