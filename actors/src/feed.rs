@@ -1,5 +1,5 @@
-//! The exit feed of a tree: every end under one root, for tests, logs and metrics. Without a reader it costs one look
-//! at an empty cell for each end.
+//! The exit feed: every end under one process, for tests, logs and metrics. The root of the tree has it, and each reader
+//! takes what is of its own process. Without a reader it costs one look at an empty cell for each end.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -34,8 +34,9 @@ impl Feed {
         Self(broadcast::Sender::new(CAPACITY))
     }
 
-    pub(crate) fn subscribe(&self) -> ExitFeed {
-        ExitFeed(self.0.subscribe())
+    /// What ends of one process and everything under it.
+    pub(crate) fn subscribe(&self, top: &Pid) -> ExitFeed {
+        ExitFeed { top: top.id(), events: self.0.subscribe() }
     }
 
     pub(crate) fn publish(&self, pid: &Pid, reason: &ExitReason) {
@@ -48,15 +49,23 @@ impl Feed {
 
 /// Reads the ends of a tree from the moment of [`Pid::exits`] on.
 #[derive(Debug)]
-pub struct ExitFeed(broadcast::Receiver<ExitEvent>);
+pub struct ExitFeed {
+    /// By its id: a pid would keep the tree's memory, and so this feed, for ever.
+    top: u64,
+    events: broadcast::Receiver<ExitEvent>,
+}
 
 impl ExitFeed {
-    /// The next end, or how many were lost before it; `None` when nothing is left of the tree, not even a pid.
+    /// The next end, or how many were lost before it, those elsewhere in the same tree included; `None` when nothing is left of
+    /// the tree, not even a pid.
     pub async fn next(&mut self) -> Option<Result<ExitEvent, Lagged>> {
-        match self.0.recv().await {
-            Ok(event) => Some(Ok(event)),
-            Err(RecvError::Lagged(lost)) => Some(Err(Lagged(lost))),
-            Err(RecvError::Closed) => None,
+        loop {
+            match self.events.recv().await {
+                Ok(event) if event.pid.is_under(self.top) => return Some(Ok(event)),
+                Ok(_) => {}
+                Err(RecvError::Lagged(lost)) => return Some(Err(Lagged(lost))),
+                Err(RecvError::Closed) => return None,
+            }
         }
     }
 }

@@ -138,9 +138,22 @@ impl Pid {
         Tree::read(self)
     }
 
-    /// The ends to come of all processes that share this one's root, ended or not by their own will.
+    /// The ends to come of this process and of everything under it, whether or not by their own will. Those of the whole tree
+    /// are told by `root().exits()`.
     pub fn exits(&self) -> ExitFeed {
-        self.root().0.feed.get_or_init(Feed::new).subscribe()
+        self.root().0.feed.get_or_init(Feed::new).subscribe(self)
+    }
+
+    /// Whether the process of this id is itself, or above it.
+    pub(crate) fn is_under(&self, id: u64) -> bool {
+        let mut at = Some(self);
+        while let Some(pid) = at {
+            if pid.id() == id {
+                return true;
+            }
+            at = pid.0.parent.as_ref();
+        }
+        false
     }
 
     /// How often its supervisor has restarted it.

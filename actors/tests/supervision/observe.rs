@@ -72,11 +72,12 @@ async fn the_tree_as_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_feed_tells_every_end_of_the_tree_and_of_no_other() {
+async fn the_feed_tells_every_end_below_a_process_its_own_and_no_other() {
     let (log, _book) = book();
     let root = DynamicSupervisor::start(Parent::none(), "root", DynamicOptions::default()).await.unwrap();
     let other = DynamicSupervisor::start(Parent::none(), "other", DynamicOptions::default()).await.unwrap();
     let below = root.start_supervisor("below", DynamicOptions::default()).await.unwrap();
+    let beside = root.start_child("beside", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     let early = below.start_child("early", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     early.pid.kill();
     early.pid.join().await;
@@ -84,14 +85,16 @@ async fn the_feed_tells_every_end_of_the_tree_and_of_no_other() {
     let leaf = below.start_child("leaf", Probe::new("p", &log), SpawnOptions::default()).unwrap();
     leaf.address.send(Do::Panic("boom")).await.unwrap();
     leaf.pid.join().await;
+    beside.pid.kill();
+    beside.pid.join().await;
     other.pid().shutdown(Shutdown::Infinity).await;
     root.pid().shutdown(Shutdown::Infinity).await;
-    for wanted in ["leaf: crash: boom", "below: shutdown", "root: shutdown"] {
+    for wanted in ["leaf: crash: boom", "below: shutdown"] {
         let event = feed.next().await.unwrap().unwrap();
         assert_eq!(format!("{}: {}", event.label, event.reason), wanted);
         assert_eq!(event.pid.exit_reason(), Some(event.reason));
     }
-    drop((root, below, early, leaf));
+    drop((root, below, beside, early, leaf));
     assert!(feed.next().await.is_none());
 }
 
