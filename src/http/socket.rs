@@ -1,7 +1,8 @@
 //! The TCP socket of a connection, shared by hyper and by the watch that sees the client leave.
 //!
 //! hyper notices a FIN or RST only while its read buffer is empty: one stray byte behind a request, or a pipelined
-//! request, and a client that leaves goes unnoticed until its handler is done. The watch asks the system instead.
+//! request, and a client that leaves goes unnoticed until its handler is done. The watch asks the system instead: on Linux
+//! it sees both, elsewhere a RST only.
 
 use std::io;
 use std::net::Shutdown;
@@ -54,6 +55,7 @@ impl Socket {
 
 impl Watch {
     /// Resolves when the client has closed its side, however: by FIN, by RST, or by vanishing.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(crate) async fn closed(self) {
         loop {
             match self.0.ready(Interest::PRIORITY).await {
@@ -68,6 +70,13 @@ impl Watch {
                 Err(_) => return,
             }
         }
+    }
+
+    /// Resolves when the connection is broken. Other systems tell of a FIN only together with what there is to read, which
+    /// is hyper's to ask for.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) async fn closed(self) {
+        let _ = self.0.ready(Interest::ERROR).await;
     }
 }
 
