@@ -1,5 +1,5 @@
 //! The usual mistakes, and what the compiler says of them (N2). The texts change with the compiler, so they are held
-//! against the expected ones only where the compiler is chosen: with `CI` in the environment.
+//! against the expected ones only with `CI` in the environment, as `.ci/run` sets it.
 
 #[test]
 fn n2_the_compiler_says_what_a_tool_must_look_like() {
