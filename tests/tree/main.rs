@@ -18,6 +18,8 @@ mod disconnect;
 mod embed;
 #[cfg(feature = "http2")]
 mod http2;
+#[cfg(feature = "http2")]
+mod http2_flood;
 mod kit;
 mod limits;
 mod linked;
