@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::support::logs::Logs;
-use crate::support::{Client, Post, Server, call, eventually, fixture};
+use crate::support::{Client, Post, Server, call, fixture};
 
 fn boom() -> Post {
     call("boom", json!({}))
@@ -43,7 +43,7 @@ async fn b4_a_failure_of_a_handler_is_no_5xx() {
 #[tokio::test]
 async fn b5_crash_handling_does_not_loop_whatever_the_payload() {
     let server = Server::start(fixture::suite()).await;
-    let baseline = server.tree().size();
+    let idle = server.tree().to_string();
     let addr = server.addr;
     let clients: Vec<_> = (0..10)
         .map(|_| {
@@ -58,7 +58,7 @@ async fn b5_crash_handling_does_not_loop_whatever_the_payload() {
     for client in clients {
         client.await.expect("all are answered");
     }
-    eventually("nothing is left", || (server.tree().size() == baseline).then_some(())).await;
+    server.await_tree(&idle).await;
     assert_eq!(server.send(call("echo", json!({"text": "fine"}))).await.text(), "fine");
     let summary = server.mcp.shutdown(Duration::from_secs(5)).await;
     assert_eq!((summary.running, summary.killed), (0, 0), "{summary}");
@@ -74,7 +74,7 @@ async fn b6_crashes_of_short_lived_children_trip_no_restart_limit() {
         stream.read_head().await;
         streams.push(stream);
     }
-    let listener = server.await_process("listener ").await;
+    let listener = server.await_process("listener").await;
     let connections = server.await_process("connections").await;
     let mut client = server.client().await;
     for _ in 0..500 {
@@ -91,7 +91,7 @@ async fn b6_crashes_of_short_lived_children_trip_no_restart_limit() {
 /// The supervisors from the root down to one connection, each with its id.
 async fn supervisors(server: &Server) -> Vec<(String, u64)> {
     let mut found = Vec::new();
-    for label in ["mcp", "listeners", "listener ", "connections", "connection 1", "embedded"] {
+    for label in ["mcp", "listeners", "listener", "connections", "connection", "embedded"] {
         let pid = server.await_process(label).await;
         found.push((label.to_owned(), pid.id()));
     }
@@ -129,19 +129,15 @@ async fn b8_the_end_of_any_other_child_leaves_its_parent_in_place() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
     assert_eq!(client.send(&call("echo", json!({"text": "x"}))).await.text(), "x");
-    for label in ["connection 1", "acceptor", "shard 0", "connections", "listener "] {
+    for label in ["connection", "acceptor", "shard 0", "connections", "listener"] {
         let child = server.await_process(label).await;
         let parent = child.parent().expect("a parent");
         child.kill();
         assert_eq!(child.join().await, ExitReason::Killed, "{label}");
-        let again = eventually(label, || {
-            // A connection is temporary: it does not come back by itself.
-            if label == "connection 1" {
-                return Some(());
-            }
-            server.find(label).filter(|pid| pid.id() != child.id() && pid.is_alive()).map(drop)
-        });
-        again.await;
+        // A connection is temporary: it does not come back by itself.
+        if label != "connection" {
+            server.await_process(label).await;
+        }
         assert!(parent.is_alive(), "the parent of {label}");
     }
     let answered = async {
@@ -176,7 +172,7 @@ async fn b9_a_task_that_panics_is_told_with_its_tool_and_fails_nothing_else() {
     let answered = client.send(&call("late_boom", json!({}))).await;
     assert_eq!(answered.text(), "answered");
     assert_eq!(client.send(&call("echo", json!({"text": "fine"}))).await.text(), "fine");
-    let told = eventually("the panic is told", || logs.lines("ERROR").pop()).await;
+    let told = logs.await_line("ERROR").await;
     assert!(told.contains("late_boom"), "{told}");
 }
 
@@ -196,7 +192,7 @@ async fn b9_a_task_of_a_call_ends_with_it() {
     };
     let server = Server::start(Suite::new("leaves", "1").tool("leaves", leaves)).await;
     assert_eq!(server.send(call("leaves", json!({}))).await.text(), "answered");
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     // The tool itself holds one sender, until the server is gone.
     server.mcp.shutdown(Duration::ZERO).await;
     drop(server);

@@ -9,7 +9,7 @@ use ractor_mcp::prelude::*;
 use serde_json::json;
 
 use crate::support::logs::Logs;
-use crate::support::{Server, Summary, call, eventually, fixture, request, shut_down};
+use crate::support::{Server, Summary, call, fixture, request, shut_down};
 
 #[tokio::test]
 async fn c1_streams_that_never_end_do_not_block_a_shutdown() {
@@ -50,7 +50,8 @@ async fn c2_a_stream_in_flight_is_finished_and_an_idle_connection_is_told_to_com
     busy.read_event().await.expect("progress");
 
     let stopping = shut_down(&server, Duration::from_secs(20));
-    eventually("the drain has begun", || server.find("acceptor").is_none().then_some(())).await;
+    // The first step of a drain.
+    server.await_no_process("acceptor").await;
     let refused = idle.send(&request("tools/list", json!({}))).await;
     assert_eq!((refused.status, refused.code()), (503, 503));
     assert!(refused.header("retry-after").is_some());
@@ -118,7 +119,7 @@ async fn c8_a_generous_limit_is_not_waited_out() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
     client.write(&call("slow", json!({"ms": 200}))).await;
-    server.await_process("request ").await;
+    server.await_process("request").await;
     let began = Instant::now();
     let summary = server.mcp.shutdown(Duration::from_secs(600)).await;
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());

@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::mirror::{Mirror, seen};
-use crate::support::{
-    Client, Post, Response, Server, call, eventually, fixture, meta, next_request, request,
-};
+use crate::support::{Client, Post, Response, Server, call, fixture, meta, next_request, request};
 
 /// The call with text in place of its `arguments`.
 fn with_arguments(arguments: &str) -> Post {
@@ -228,7 +226,7 @@ async fn e20_members_of_newer_clients_are_ignored() {
 async fn e21_quick_refusals_leave_no_error_and_no_task() {
     let (logs, _guard) = crate::support::logs::Logs::record(tracing::Level::INFO);
     let server = Server::start(fixture::suite()).await;
-    let baseline = server.tree().size();
+    let idle = server.tree().to_string();
     let refused: Vec<_> = (0..500)
         .map(|_| {
             let addr = server.addr;
@@ -241,6 +239,6 @@ async fn e21_quick_refusals_leave_no_error_and_no_task() {
     for code in refused {
         assert_eq!(code.await.expect("no panic"), -32020);
     }
-    eventually("nothing is left", || (server.tree().size() == baseline).then_some(())).await;
+    server.await_tree(&idle).await;
     assert_eq!(logs.text(), "", "a refusal is the client's affair: debug at most");
 }

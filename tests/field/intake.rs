@@ -168,7 +168,7 @@ async fn e19_a_body_that_ends_early_runs_nothing() {
     client.write(&echo().header("Content-Length", "5000")).await;
     client.socket.shutdown().await.expect("the write side closes");
     client.read_to_end().await;
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
     server.send(echo().id("3")).await;
     assert_eq!(next_request(&mut exits).await.label, "request tools/call echo #3");
 }
@@ -186,7 +186,7 @@ async fn a_silent_connect_and_a_slow_head_are_closed() {
     let mut kept = server.client().await;
     assert_eq!(kept.send(&request("tools/list", json!({}))).await.status, 200);
     assert!(kept.read_to_end().await.is_empty(), "an idle connection is closed");
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
 }
 
 /// Who runs a server looks for the one client that is refused, and for what it sent.

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
-use crate::support::{Client, Post, Server, call, eventually, fixture};
+use crate::support::{Client, Post, Server, await_children, call, fixture};
 
 fn long() -> Post {
     call("slow", json!({"ms": 60_000}))
@@ -19,10 +19,9 @@ fn gone() -> ExitReason {
     ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED)
 }
 
-/// The tree is as large as before, within the second that the cases give.
-async fn shrinks_to(server: &Server, size: usize) {
-    let shrinking = eventually("everything is released", || (server.tree().size() <= size).then_some(()));
-    tokio::time::timeout(Duration::from_secs(1), shrinking)
+/// The tree is as it was, within the second that the cases give.
+async fn shrinks_to(server: &Server, idle: &str) {
+    tokio::time::timeout(Duration::from_secs(1), server.await_tree(idle))
         .await
         .unwrap_or_else(|_| panic!("not within a second:\n{}", server.tree()));
 }
@@ -33,14 +32,14 @@ async fn a1_client_leaves_after_the_head() {
     let options = Options::new().keep_alive(Duration::from_millis(50));
     let wait = |_: NoArguments| std::future::pending::<()>();
     let server = Server::start_with(Suite::new("waits", "1").tool("wait", wait), options).await;
-    let baseline = server.tree().size();
+    let idle = server.tree().to_string();
     let mut client = server.client().await;
     client.write(&call("wait", json!({}))).await;
     assert!(client.read_head().await.is_stream());
     let running = server.await_process("request tools/call wait").await;
     client.reset();
     assert_eq!(running.join().await, gone());
-    shrinks_to(&server, baseline).await;
+    shrinks_to(&server, &idle).await;
 }
 
 #[tokio::test]
@@ -48,7 +47,7 @@ async fn a6_closed_while_the_handler_is_pending_and_no_body_was_sent() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
     client.write(&long().json_only()).await;
-    let running = server.await_process("request ").await;
+    let running = server.await_process("request").await;
     drop(client);
     assert_eq!(running.join().await, gone());
 }
@@ -66,10 +65,10 @@ async fn a6_closed_while_a_tool_reports_without_pause() {
     client.write(&call("chatter", json!({})).progress(json!(1))).await;
     client.read_head().await;
     client.read_event().await.expect("progress");
-    let running = server.await_process("request ").await;
+    let running = server.await_process("request").await;
     client.reset();
     running.join().await;
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
 }
 
 #[tokio::test]
@@ -77,7 +76,7 @@ async fn a6_a_client_that_shuts_down_only_its_write_side_is_gone() {
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
     client.write(&long()).await;
-    let running = server.await_process("request ").await;
+    let running = server.await_process("request").await;
     client.socket.shutdown().await.expect("the write side closes");
     assert_eq!(running.join().await, gone());
 }
@@ -91,7 +90,7 @@ async fn a6_bytes_after_the_request_do_not_hide_that_the_client_left() {
         for reset in [false, true] {
             let mut client = server.client().await;
             client.write(&long()).await;
-            let running = server.await_process("request ").await;
+            let running = server.await_process("request").await;
             client.write_bytes(stray).await;
             if reset {
                 client.reset();
@@ -99,7 +98,7 @@ async fn a6_bytes_after_the_request_do_not_hide_that_the_client_left() {
                 drop(client);
             }
             assert_eq!(running.join().await, gone(), "{stray:?}, reset: {reset}");
-            server.await_no_process("connection 1").await;
+            server.await_no_process("connection").await;
         }
     }
 }
@@ -108,17 +107,20 @@ async fn a6_bytes_after_the_request_do_not_hide_that_the_client_left() {
 async fn d11_a_mass_of_clients_that_leave_at_once_leaves_nothing_behind() {
     let options = Options::new().max_in_flight(1000, 100);
     let server = Server::start_with(fixture::suite(), options).await;
-    let baseline = server.tree().size();
+    let idle = server.tree().to_string();
     let mut clients = Vec::new();
     for _ in 0..200 {
         let mut client = server.client().await;
         client.write(&long().progress(json!(1))).await;
         clients.push(client);
     }
-    // A connection and a request each.
-    eventually("all run", || (server.tree().size() == baseline + 400).then_some(())).await;
+    let connections = server.await_process("connections").await;
+    await_children(&connections, 200).await;
+    for connection in connections.children() {
+        await_children(&connection, 1).await;
+    }
     clients.into_iter().for_each(Client::reset);
-    eventually("everything is released", || (server.tree().size() == baseline).then_some(())).await;
+    server.await_tree(&idle).await;
     assert_eq!(server.send(call("echo", json!({"text": "here"}))).await.text(), "here");
 }
 
@@ -149,11 +151,11 @@ async fn h4_leaves(post: Post, read: impl AsyncFnOnce(&mut Client)) {
     client.write(&post).await;
     starts.recv().await.expect("the tool runs");
     read(&mut client).await;
-    let running = server.await_process("request ").await;
+    let running = server.await_process("request").await;
     drop(client);
     assert_eq!(running.join().await, gone());
     go.notify_waiters();
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
     assert_eq!(done.available_permits(), 0, "the side effect must not happen");
 }
 
@@ -199,9 +201,9 @@ async fn h9_a_shielded_write_is_finished_and_answers_nobody() {
     let mut client = server.client().await;
     client.write(&call("write", json!({}))).await;
     starts.recv().await.expect("the tool runs");
-    let running = server.await_process("request ").await;
+    let running = server.await_process("request").await;
     client.socket.shutdown().await.expect("the client leaves");
-    eventually("the exit request", || running.exit_requested()).await;
+    running.exiting().await;
     go.notify_one();
     let ended = running.join().await;
     assert_eq!(written.available_permits(), 1);

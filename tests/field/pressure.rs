@@ -10,7 +10,9 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::support::logs::Logs;
-use crate::support::{Client, Post, Server, call, eventually, fixture, listen_tools, next_request, request};
+use crate::support::{
+    Client, Post, Server, await_children, call, fixture, listen_tools, next_request, request,
+};
 
 /// Sends 50 steps, as fast as it can.
 async fn burst(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
@@ -48,7 +50,7 @@ async fn d2_a_client_that_stops_reading_is_ended_as_stalled() {
     client.write(&call("flood", json!({})).progress(json!(1))).await;
     let exit = next_request(&mut exits).await;
     assert_eq!(exit.reason, ExitReason::ShutdownWith(Tag::STALLED));
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
 }
 
 /// A reader that is slow is not one that has stopped. The system tells of room in its send buffer only when a third of that is
@@ -113,8 +115,13 @@ async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
         client.write(&call("wait", json!({}))).await;
         running.push(client);
     }
+    let connections = server.await_process("connections").await;
+    await_children(&connections, 32).await;
+    for connection in connections.children() {
+        await_children(&connection, 1).await;
+    }
     let count = || server.tree().to_string().matches("request tools/call wait").count();
-    eventually("32 calls run", || (count() == 32).then_some(())).await;
+    assert_eq!(count(), 32);
     for _ in 0..100 {
         let refused = server.send(call("wait", json!({})).id("\"late\"")).await;
         // A code outside the reserved ranges: nothing is wrong with the call.
@@ -127,7 +134,7 @@ async fn d7_beyond_the_limit_calls_are_refused_at_once_and_may_come_again() {
     for mut client in running {
         assert_eq!(client.read_response().await.text(), "went on");
     }
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     assert_eq!(server.send(call("echo", json!({"text": "again"}))).await.text(), "again");
 }
 
@@ -137,13 +144,13 @@ async fn d7_a_refused_call_leaves_the_connection_usable() {
     let server = Server::start_with(suite, Options::new().max_in_flight(1, 100)).await;
     let mut busy = server.client().await;
     busy.write(&call("wait", json!({}))).await;
-    server.await_process("request ").await;
+    server.await_process("request").await;
     let mut client = server.client().await;
     let echo = call("echo", json!({"text": "again"}));
     assert_eq!(client.send(&echo).await.status, 503);
     gate.add_permits(1);
     busy.read_response().await;
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     assert_eq!(client.send(&echo).await.text(), "again");
 }
 
@@ -153,7 +160,7 @@ async fn d7_a_server_full_of_calls_still_says_what_it_offers() {
     let server = Server::start_with(suite, Options::new().max_in_flight(1, 100)).await;
     let mut busy = server.client().await;
     busy.write(&call("wait", json!({}))).await;
-    server.await_process("request ").await;
+    server.await_process("request").await;
     for method in ["server/discover", "tools/list"] {
         assert_eq!(server.send(request(method, json!({}))).await.status, 200, "{method}");
     }
@@ -191,7 +198,7 @@ async fn the_bodies_of_all_requests_together_have_a_limit() {
 
     gate.add_permits(2);
     assert_eq!(first.read_response().await.text(), (70 * 1024).to_string());
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     assert_eq!(server.send(holding(70)).await.text(), (70 * 1024).to_string());
 }
 
@@ -273,7 +280,7 @@ async fn what_open_streams_keep_counts_too_and_by_what_it_takes_in_memory() {
     assert_eq!((refused.status, refused.code()), (503, 503));
     assert_eq!(refused.answer()["id"], 1);
     drop(first);
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     let mut again = server.client().await;
     again.write(&much).await;
     assert_eq!(again.read_head().await.status, 200);

@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 
 use crate::support::logs::Logs;
 use crate::support::streams::{ALL, acknowledged, listen, start};
-use crate::support::{Client, Server, call, eventually, fixture, shut_down};
+use crate::support::{Client, Server, call, fixture, shut_down};
 
 fn tools() -> Value {
     json!({"toolsListChanged": true})
@@ -50,14 +50,14 @@ async fn a5_places_are_given_back_whether_a_client_dies_or_falls_silent() {
     assert_eq!(streams.server.send(listen(tools())).await.status, 503);
     // The process of the client is killed: the system closes its sockets.
     drop(clients);
-    streams.server.await_no_process("request ").await;
+    streams.server.await_no_process("request").await;
     // The network is gone: nothing is read, and nothing is closed.
     let mut silent = Vec::new();
     for _ in 0..4 {
         silent.push(streams.open_pipe(tools(), 512).await);
     }
     assert_eq!(streams.server.send(listen(tools())).await.status, 503);
-    streams.server.await_no_process("request ").await;
+    streams.server.await_no_process("request").await;
     streams.open(tools()).await;
     drop(silent);
 }
@@ -173,8 +173,8 @@ async fn m5_ordinary_ends_of_streams_are_neither_warnings_nor_errors() {
         let (client, _) = streams.open(tools()).await;
         if round % 2 == 0 { client.reset() } else { drop(client) }
     }
-    let subscribers = || streams.server.mcp.subscribers(&Topic::Tools).len();
-    eventually("all have ended", || (subscribers() == 0).then_some(())).await;
+    streams.server.await_no_process("request").await;
+    assert_eq!(streams.server.mcp.subscribers(&Topic::Tools), []);
     let (_client, _) = streams.open(tools()).await;
     streams.server.mcp.shutdown(Duration::from_secs(1)).await;
     assert_eq!(logs.text(), "");

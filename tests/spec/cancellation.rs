@@ -41,7 +41,7 @@ async fn canc_05_sse_09_a_cancelled_request_is_sent_nothing_more() {
     client.read_head().await;
     client.read_event().await.expect("progress");
     client.socket.shutdown().await.expect("the write side closes");
-    server.await_no_process("request ").await;
+    server.await_no_process("request").await;
     let rest = String::from_utf8(client.read_to_end().await).expect("text");
     assert!(!rest.contains("\"result\"") && !rest.contains("\"error\""), "{rest}");
 }
@@ -67,6 +67,6 @@ async fn canc_09_a_client_that_leaves_as_its_answer_comes_harms_nobody() {
         client.write(&call("echo", json!({"text": "x"}))).await;
         client.reset();
     }
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
     assert_eq!(server.send(call("echo", json!({"text": "fine"}))).await.text(), "fine");
 }

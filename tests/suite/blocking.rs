@@ -1,7 +1,7 @@
 //! Tools on threads of their own (C7, D9): they hold up nobody, and what cannot be interrupted is known.
 
+use std::sync::Mutex;
 use std::sync::mpsc as wait;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ractor_mcp::otp::{ExitReason, Tag};
@@ -10,7 +10,7 @@ use ractor_mcp::suite::TOOL_BUSY;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::support::{Server, call, eventually, fixture};
+use crate::support::{Server, call, fixture};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -117,7 +117,7 @@ async fn a_panic_on_a_thread_costs_one_answer() {
 
 #[tokio::test]
 async fn a_blocking_struct_keeps_its_state_between_call_and_messages() {
-    struct Counts(Arc<Mutex<Option<ractor_mcp::suite::ToolAddress<u32>>>>);
+    struct Counts(mpsc::UnboundedSender<ractor_mcp::suite::ToolAddress<u32>>);
     impl Tool for Counts {
         type Args = NoArguments;
         type Output = String;
@@ -131,7 +131,7 @@ async fn a_blocking_struct_keeps_its_state_between_call_and_messages() {
             state: &mut u32,
         ) -> Result<ToolReply<String>, ToolError> {
             *state = 40;
-            *self.0.lock().unwrap() = Some(call.address());
+            self.0.send(call.address()).unwrap();
             Ok(ToolReply::Stream)
         }
 
@@ -144,13 +144,11 @@ async fn a_blocking_struct_keeps_its_state_between_call_and_messages() {
             Ok(ToolReply::Answer((*state + more).to_string()))
         }
     }
-    let address = Arc::new(Mutex::new(None));
-    let server =
-        Server::start(Suite::new("s", "1").tool("count", tool(Counts(Arc::clone(&address))).blocking()))
-            .await;
+    let (told, mut addresses) = mpsc::unbounded_channel();
+    let server = Server::start(Suite::new("s", "1").tool("count", tool(Counts(told)).blocking())).await;
     let mut client = server.client().await;
     client.write(&call("count", json!({}))).await;
-    let address = eventually("an address", || address.lock().unwrap().clone()).await;
+    let address = addresses.recv().await.unwrap();
     address.send(2).await.unwrap();
     let mut last = None;
     client.read_head().await;

@@ -171,7 +171,7 @@ async fn a_stream_that_is_refused_is_an_error_and_no_stream() {
     let refused = fixture.server.send(listen(json!({"promptsListChanged": true}))).await;
     assert_eq!((refused.status, refused.is_stream(), refused.code()), (200, false, -32602));
     assert_eq!(refused.messages().len(), 1, "no acknowledgement: {refused:?}");
-    fixture.server.await_no_process("request ").await;
+    fixture.server.await_no_process("request").await;
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn a_handler_that_stops_or_fails_ends_the_stream_gracefully_without_a_clea
         assert_eq!(client.read_event().await.expect("a result")["result"]["resultType"], "complete");
         assert_eq!(client.read_event().await, None);
         assert_eq!(stream.join().await, reason);
-        fixture.server.await_no_process("request ").await;
+        fixture.server.await_no_process("request").await;
     }
     assert!(fixture.closes.try_recv().is_err(), "handle_close is for ends from outside");
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use ractor_mcp::otp::testing::{LIMIT, within};
+use tokio::sync::Notify;
 use tracing::Dispatch;
 use tracing::subscriber::{DefaultGuard, NoSubscriber};
 use tracing_subscriber::fmt::MakeWriter;
@@ -13,7 +15,10 @@ static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber:
 
 /// The trace of everything on this thread, from its creation on: of a whole test, if its runtime has one thread.
 #[derive(Clone, Default)]
-pub struct Logs(Arc<Mutex<Vec<u8>>>);
+pub struct Logs {
+    text: Arc<Mutex<Vec<u8>>>,
+    written: Arc<Notify>,
+}
 
 impl Logs {
     /// Records until the guard is dropped. `level` is the least severe that is recorded.
@@ -29,7 +34,7 @@ impl Logs {
     }
 
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().expect("no panic while writing")).into_owned()
+        String::from_utf8_lossy(&self.text.lock().expect("no panic while writing")).into_owned()
     }
 
     /// The lines of this level, such as `ERROR`.
@@ -38,11 +43,26 @@ impl Logs {
         let lines = text.lines().filter(|line| line.split_whitespace().any(|word| word == level));
         lines.map(str::to_owned).collect()
     }
+
+    /// Waits for a line of this level; the last one.
+    pub async fn await_line(&self, level: &str) -> String {
+        let line = async {
+            loop {
+                let written = self.written.notified();
+                if let Some(line) = self.lines(level).pop() {
+                    return line;
+                }
+                written.await;
+            }
+        };
+        within(LIMIT, line).await.unwrap_or_else(|| panic!("no line of level {level} in {:?}", self.text()))
+    }
 }
 
 impl io::Write for Logs {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("no panic while writing").extend_from_slice(bytes);
+        self.text.lock().expect("no panic while writing").extend_from_slice(bytes);
+        self.written.notify_waiters();
         Ok(bytes.len())
     }
 

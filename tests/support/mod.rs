@@ -13,7 +13,7 @@ pub mod streams;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ractor_mcp::otp::{ExitEvent, ExitFeed, Pid, Tree};
+use ractor_mcp::otp::{ExitEvent, ExitFeed, Pid, Tree, testing};
 use ractor_mcp::{Handler, McpSupervisor, Options};
 use tokio::task::JoinHandle;
 
@@ -51,19 +51,26 @@ impl Server {
         self.client().await.send(&post).await
     }
 
-    /// The one process whose label starts with this.
-    pub fn find(&self, label: &str) -> Option<Pid> {
-        find(self.mcp.pid(), label)
+    /// The first process of this name: its label, or the first words of it.
+    pub fn find(&self, name: &str) -> Option<Pid> {
+        testing::find(self.mcp.pid(), name)
     }
 
-    /// Waits until there is a process whose label starts with this.
-    pub async fn await_process(&self, label: &str) -> Pid {
-        eventually(&format!("a process `{label}` in\n{}", self.mcp.tree()), || self.find(label)).await
+    /// Waits until there is a process of this name.
+    pub async fn await_process(&self, name: &str) -> Pid {
+        testing::await_process(self.mcp.pid(), name).await.unwrap_or_else(|late| panic!("{late}"))
     }
 
-    /// Waits until there is no process whose label starts with this.
-    pub async fn await_no_process(&self, label: &str) {
-        eventually(&format!("no process `{label}`"), || self.find(label).is_none().then_some(())).await;
+    /// Waits until there is no process of this name.
+    pub async fn await_no_process(&self, name: &str) {
+        testing::await_no_process(self.mcp.pid(), name).await.unwrap_or_else(|late| panic!("{late}"));
+    }
+
+    /// Waits until the tree is as it was, or looks like a picture.
+    pub async fn await_tree(&self, picture: &str) {
+        testing::await_tree(self.mcp.pid(), picture)
+            .await
+            .unwrap_or_else(|difference| panic!("{difference}"));
     }
 
     pub fn tree(&self) -> Tree {
@@ -71,11 +78,9 @@ impl Server {
     }
 }
 
-fn find(pid: &Pid, label: &str) -> Option<Pid> {
-    if pid.label().to_string().starts_with(label) {
-        return Some(pid.clone());
-    }
-    pid.children().iter().find_map(|child| find(child, label))
+/// Waits until a process has exactly so many children.
+pub async fn await_children(pid: &Pid, count: usize) {
+    testing::await_children(pid, count).await.unwrap_or_else(|late| panic!("{late}"));
 }
 
 /// The next end of a request; other actors do not count.
@@ -92,20 +97,4 @@ pub async fn next_request(exits: &mut ExitFeed) -> ExitEvent {
 pub fn shut_down(server: &Server, deadline: Duration) -> JoinHandle<Summary> {
     let mcp = server.mcp.clone();
     tokio::spawn(async move { mcp.shutdown(deadline).await })
-}
-
-/// Waits for something that happens in other tasks; fails after ten seconds.
-pub async fn eventually<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
-    let waiting = async {
-        loop {
-            if let Some(found) = check() {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    match tokio::time::timeout(Duration::from_secs(10), waiting).await {
-        Ok(found) => found,
-        Err(_) => panic!("did not happen: {what}"),
-    }
 }

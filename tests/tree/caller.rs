@@ -1,6 +1,5 @@
 //! Who calls: the hooks around a request, what those read who may not call, and what browsers are told.
 
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use ractor_mcp::otp::{ExitReason, Tag};
@@ -8,8 +7,9 @@ use ractor_mcp::prelude::*;
 use ractor_mcp::wire::{Request, ServerCapabilities};
 use ractor_mcp::{Challenge, Denied, ManualClock, Options, Principal, ProtectedResource, RequestEnd};
 use serde_json::json;
+use tokio::sync::mpsc;
 
-use crate::support::{Post, Response, Server, call, eventually, fixture, notification, request};
+use crate::support::{Post, Response, Server, call, fixture, next_request, notification, request};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -222,10 +222,9 @@ async fn f9_the_metadata_document_needs_no_token_and_is_where_clients_look() {
 
 #[tokio::test]
 async fn the_disconnect_hook_is_told_every_end_with_its_reason() {
-    let ends: Arc<Mutex<Vec<RequestEnd>>> = Arc::default();
-    let told = Arc::clone(&ends);
+    let (told, mut ends) = mpsc::unbounded_channel::<RequestEnd>();
     let options = options().disconnect(move |end| {
-        told.lock().unwrap().push(end);
+        told.send(end).unwrap();
         panic!("a hook that panics harms nobody");
     });
     let server = Server::start_with(Suite::new("who", "1").tool("slow", fixture::slow), options).await;
@@ -233,19 +232,20 @@ async fn the_disconnect_hook_is_told_every_end_with_its_reason() {
     assert_eq!(server.send(slow(1)).await.status, 200);
     let mut client = server.client().await;
     client.write(&slow(60_000)).await;
-    let request = server.await_process("request ").await;
+    let request = server.await_process("request").await;
     drop(client);
     request.join().await;
     let mut client = server.client().await;
     client.write(&slow(60_000)).await;
-    server.await_process("request ").await.kill();
-    let ends =
-        eventually("three ends", || Some(ends.lock().unwrap().clone()).filter(|ends| ends.len() == 3)).await;
-    let reasons: Vec<_> = ends.iter().map(|end| end.reason.clone()).collect();
+    server.await_process("request").await.kill();
     let tagged = ExitReason::ShutdownWith;
-    assert_eq!(reasons, [tagged(Tag::REPLY), tagged(Tag::CLIENT_DISCONNECTED), ExitReason::Killed]);
-    assert!(ends.iter().all(|end| end.method == "tools/call" && end.name.as_deref() == Some("slow")));
-    assert!(ends.iter().all(|end| end.principal.id() == Some("alice")));
+    for reason in [tagged(Tag::REPLY), tagged(Tag::CLIENT_DISCONNECTED), ExitReason::Killed] {
+        let end = ends.recv().await.unwrap();
+        assert_eq!(end.reason, reason);
+        assert_eq!((&*end.method, end.name.as_deref()), ("tools/call", Some("slow")));
+        assert_eq!(end.principal.id(), Some("alice"));
+    }
+    assert!(ends.is_empty());
 }
 
 /// Accepts every stream.
@@ -332,16 +332,21 @@ async fn i10_a_principal_keeps_its_newest_streams_and_nobody_elses_are_evicted()
     let mut bob = server.client().await;
     bob.write(&listen("bob")).await;
     bob.read_head().await;
+    let mut exits = server.mcp.exits();
     let mut alices = Vec::new();
     for _ in 0..200 {
         let mut client = server.client().await;
         client.write(&listen("alice")).await;
+        client.read_head().await;
         alices.push(client);
     }
-    eventually("the burst is admitted", || {
-        let live = server.mcp.notify_tools_changed();
-        assert!(live <= 200);
-        (live == 5).then_some(())
-    })
-    .await;
+    for _ in 4..200 {
+        assert_eq!(next_request(&mut exits).await.reason, ExitReason::ShutdownWith(Tag::SUPERSEDED));
+    }
+    assert_eq!(server.mcp.notify_tools_changed(), 5);
+    let newest = alices.iter_mut().skip(196);
+    for client in newest.chain([&mut bob]) {
+        client.read_event().await.expect("an acknowledgement");
+        assert_eq!(client.read_event().await.unwrap()["method"], "notifications/tools/list_changed");
+    }
 }

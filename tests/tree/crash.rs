@@ -61,7 +61,7 @@ async fn a_killed_connection_takes_its_requests_along_and_nobody_else() {
 #[tokio::test]
 async fn b6_crashes_never_count_towards_a_restart_limit() {
     let server = Server::start(fixture::suite()).await;
-    let listener = server.await_process("listener ").await;
+    let listener = server.await_process("listener").await;
     let mut client = server.client().await;
     let boom: Post = call("boom", json!({}));
     for _ in 0..100 {

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::{Options, Principal, Topic};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use crate::support::Client;
 use crate::support::streams::{ALL, Fixture, acknowledged, expect_teardown, listen, start};
-use crate::support::{Client, eventually};
 
 fn tools() -> Value {
     json!({"toolsListChanged": true})
@@ -71,7 +72,7 @@ async fn i10_a_burst_of_one_principal_never_has_more_than_its_cap_and_evicts_nob
 /// connections in memory, TCP and HTTP/2, open twenty thousand.
 pub(crate) async fn churn(fixture: &Arc<Fixture>, streams: usize, over: fn(Arc<Fixture>, usize) -> Leaving) {
     const AT_ONCE: usize = 16;
-    let (size, tasks) = (fixture.server.tree().size(), Handle::current().metrics().num_alive_tasks());
+    let (idle, tasks) = (fixture.server.tree().to_string(), Handle::current().metrics().num_alive_tasks());
     let mut workers = JoinSet::new();
     for _ in 0..AT_ONCE {
         workers.spawn(over(Arc::clone(fixture), streams / AT_ONCE));
@@ -79,19 +80,22 @@ pub(crate) async fn churn(fixture: &Arc<Fixture>, streams: usize, over: fn(Arc<F
     while let Some(worker) = workers.join_next().await {
         worker.expect("no panic");
     }
-    assert_eq!(eventually_none(fixture).await, 0, "no entry is left");
-    eventually("no actor is left", || (fixture.server.tree().size() <= size).then_some(())).await;
+    fixture.server.await_tree(&idle).await;
+    assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), [], "no entry is left");
     // The timers of a stream, and what watches over it, live in tasks.
-    eventually("no task is left", || (Handle::current().metrics().num_alive_tasks() <= tasks).then_some(()))
-        .await;
+    eventually("no task is left", || Handle::current().metrics().num_alive_tasks() <= tasks).await;
 }
 
 pub(crate) type Leaving = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-async fn eventually_none(fixture: &Fixture) -> usize {
-    let subscribers = || fixture.server.mcp.subscribers(&Topic::Tools).len();
-    eventually("the streams end", || (subscribers() == 0).then_some(())).await;
-    subscribers()
+/// Asks again and again what tells nobody of its changes: how many tasks tokio has, and how many sockets the system.
+async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let asking = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    within(LIMIT, asking).await.unwrap_or_else(|| panic!("did not happen: {what}"));
 }
 
 fn options() -> Options {
@@ -149,7 +153,7 @@ async fn a4_streams_that_are_reset_leave_no_actor_task_or_socket() {
         })
         .await;
         #[cfg(target_os = "linux")]
-        eventually("no socket is left", || (sockets_of(fixture.server.addr.port()) == 1).then_some(())).await;
+        eventually("no socket is left", || sockets_of(fixture.server.addr.port()) == 1).await;
     }
 }
 

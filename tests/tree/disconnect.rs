@@ -56,7 +56,7 @@ async fn leaves(streaming: bool, post: Post, reset: bool) {
     let server = Server::start(Waiting { closed, streaming }).await;
     let mut client = server.client().await;
     client.write(&post).await;
-    let request = server.await_process("request ").await;
+    let request = server.await_process("request").await;
     if reset {
         client.reset();
     } else {
@@ -64,7 +64,7 @@ async fn leaves(streaming: bool, post: Post, reset: bool) {
     }
     assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     assert_eq!(closes.recv().await.expect("handle_close ran"), ["init", "request"]);
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
 }
 
 #[tokio::test]
@@ -119,9 +119,9 @@ async fn h9_what_must_not_be_cut_is_finished_and_nothing_after_it_runs() {
     let mut client = server.client().await;
     client.write(&call("write", json!({}))).await;
     starts.recv().await.unwrap();
-    let request = server.await_process("request ").await;
+    let request = server.await_process("request").await;
     drop(client);
-    crate::support::eventually("the exit request", || request.exit_requested()).await;
+    request.exiting().await;
     assert!(request.is_alive(), "the exit waits for the shielded part");
     go.send(true).unwrap();
     assert_eq!(request.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));

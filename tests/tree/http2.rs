@@ -196,7 +196,7 @@ async fn a_connection_that_goes_ends_all_its_requests() {
     driver.abort();
     assert_eq!(first.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
     assert_eq!(second.join().await, ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED));
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
 }
 
 #[tokio::test]
@@ -382,8 +382,8 @@ async fn a_connection_whose_windows_stay_at_zero_does_not_stay_for_ever() {
     let server = Server::start_with(fixture::suite(), options).await;
     let mut client = Http2::with_window(&server, 0).await;
     let unread = client.start(&call("echo", json!({"text": "unread"}))).await.await.unwrap();
-    server.await_process("connection 1").await;
-    server.await_no_process("connection 1").await;
+    server.await_process("connection").await;
+    server.await_no_process("connection").await;
     drop(unread);
 }
 
@@ -392,7 +392,7 @@ async fn an_http_2_connection_without_requests_does_not_stay_for_ever() {
     let server =
         Server::start_with(fixture::suite(), Options::new().head_time(Duration::from_millis(100))).await;
     let client = Http2::connect(&server).await;
-    server.await_process("connection 1").await;
-    server.await_no_process("connection 1").await;
+    server.await_process("connection").await;
+    server.await_no_process("connection").await;
     drop(client);
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
 use ractor_mcp::otp::ExitReason;
+use ractor_mcp::otp::testing::await_process;
 use ractor_mcp::{McpSupervisor, Options};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::support::{Client, call, eventually, fixture};
+use crate::support::{Client, call, fixture};
 
 /// The application's own actor, which starts the server under itself.
 struct Application {
@@ -58,10 +59,7 @@ async fn an_application_that_drains_in_its_post_stop_lets_calls_finish() {
     let (mcp, addr) = starts.await.unwrap();
     let mut client = Client::connect(addr).await;
     client.write(&call("slow", json!({"ms": 200}))).await;
-    eventually("the request runs", || {
-        mcp.tree().to_string().contains("request tools/call slow").then_some(())
-    })
-    .await;
+    await_process(mcp.pid(), "request tools/call slow").await.unwrap();
     application.stop(None);
     assert_eq!(client.read_response().await.text(), "worked for 200 ms");
     ended.await.unwrap();
@@ -75,7 +73,7 @@ async fn an_application_that_just_stops_kills_everything_and_the_port_closes() {
     let (mcp, addr) = starts.await.unwrap();
     let mut client = Client::connect(addr).await;
     client.write(&call("slow", json!({"ms": 60_000}))).await;
-    let request = eventually("the request runs", || find_request(&mcp)).await;
+    let request = await_process(mcp.pid(), "request tools/call slow").await.unwrap();
     application.stop(None);
     ended.await.unwrap();
     assert_eq!(request.join().await, ExitReason::Killed);
@@ -87,14 +85,4 @@ async fn an_application_that_just_stops_kills_everything_and_the_port_closes() {
         }
     };
     tokio::time::timeout(Duration::from_secs(10), closed).await.expect("the port closes");
-}
-
-fn find_request(mcp: &McpSupervisor) -> Option<ractor_mcp::otp::Pid> {
-    fn find(pid: &ractor_mcp::otp::Pid) -> Option<ractor_mcp::otp::Pid> {
-        if pid.label().to_string().starts_with("request ") {
-            return Some(pid.clone());
-        }
-        pid.children().iter().find_map(find)
-    }
-    find(mcp.pid())
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Mutex, watch};
 
-use crate::support::{Client, Server, call, eventually, fixture};
+use crate::support::{Client, Server, await_children, call, fixture};
 
 /// Held by a test that opens very many files, and by one that counts them: in one process, tests run side by side.
 static FILES: Mutex<()> = Mutex::const_new(());
@@ -34,7 +34,7 @@ async fn ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room() 
     }
     let connections = server.await_process("connections").await;
     let count = || connections.children().len();
-    eventually("the cap is reached", || (count() == cap).then_some(())).await;
+    await_children(&connections, cap).await;
 
     let mut late = server.client().await;
     late.write(&call("echo", json!({"text": "late"}))).await;
@@ -46,7 +46,7 @@ async fn ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room() 
     assert_eq!(late.read_response().await.text(), "late");
 
     drop((held, late));
-    eventually("all connections are gone", || (count() == 0).then_some(())).await;
+    await_children(&connections, 0).await;
 }
 
 /// What one client does until the server closes: it counts the results it reads.
@@ -72,13 +72,12 @@ async fn keep_calling(mut client: Client, results: Arc<AtomicUsize>, host: Strin
 /// A call that has run has been answered; whatever is refused has not run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signal_under_load_loses_no_call_that_has_run() {
-    let ran = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&ran);
+    let (counted, mut ran) = watch::channel(0_usize);
     let count = move |_: NoArguments| {
-        let ran = Arc::clone(&counted);
+        let ran = counted.clone();
         async move {
             tokio::task::yield_now().await;
-            ran.fetch_add(1, Ordering::Relaxed) as u64
+            ran.send_modify(|ran| *ran += 1);
         }
     };
     let server = Server::start(Suite::new("counting", "1").tool("count", count)).await;
@@ -96,13 +95,13 @@ async fn a_signal_under_load_loses_no_call_that_has_run() {
         let calling = keep_calling(server.client().await, Arc::clone(&results), server.addr.to_string());
         clients.push(tokio::spawn(calling));
     }
-    eventually("the load is on", || (ran.load(Ordering::Relaxed) > 500).then_some(())).await;
+    ran.wait_for(|ran| *ran > 500).await.unwrap();
     signal.send(true).unwrap();
     running.await.unwrap().unwrap();
     for client in clients {
         client.await.unwrap();
     }
-    assert_eq!(results.load(Ordering::Relaxed), ran.load(Ordering::Relaxed));
+    assert_eq!(results.load(Ordering::Relaxed), *ran.borrow());
 }
 
 fn open_files() -> usize {
@@ -114,8 +113,8 @@ async fn connections_that_come_and_go_leave_nothing_behind() {
     let _files = FILES.lock().await;
     let server = Server::start(fixture::suite()).await;
     server.send(call("echo", json!({"text": "warm"}))).await;
-    server.await_no_process("connection 1").await;
-    let (processes, files) = (server.tree().to_string().lines().count(), open_files());
+    server.await_no_process("connection").await;
+    let (idle, files) = (server.tree().to_string(), open_files());
     for round in 0..500 {
         let mut client = server.client().await;
         client.write(&call("slow", json!({"ms": 60_000}))).await;
@@ -129,8 +128,8 @@ async fn connections_that_come_and_go_leave_nothing_behind() {
             }
         }
     }
-    let count = || server.tree().to_string().lines().count();
-    eventually("only the tree of an idle server is left", || (count() == processes).then_some(())).await;
+    await_children(&server.await_process("connections").await, 0).await;
+    server.await_tree(&idle).await;
     // Other tests of this process open files too; what 500 rounds would leave behind is far more.
     assert!(open_files() < files + 300, "{} files, {files} before", open_files());
 }

@@ -36,7 +36,7 @@ async fn the_tree_is_what_the_documents_draw() {
     };
     let root = server.mcp.pid();
     assert_eq!(names(root), ["listeners", "embedded"]);
-    let listener = server.await_process("listener ").await;
+    let listener = server.await_process("listener").await;
     assert_eq!(listener.label().to_string(), format!("listener {}", server.addr));
     assert_eq!(names(&listener), ["connections", "acceptor"]);
     let text = server.tree().to_string();
@@ -60,8 +60,8 @@ async fn two_supervisors_in_one_process_do_not_meet() {
     let (one, two) = (Server::start(fixture::suite()).await, Server::start(fixture::suite()).await);
     let mut client = one.client().await;
     client.write(&call("slow", json!({"ms": 60_000}))).await;
-    let request = one.await_process("request ").await;
-    assert!(two.find("request ").is_none());
+    let request = one.await_process("request").await;
+    assert!(two.find("request").is_none());
     two.mcp.shutdown(std::time::Duration::ZERO).await;
     assert_eq!(one.send(call("echo", json!({"text": "here"}))).await.text(), "here");
     request.kill();

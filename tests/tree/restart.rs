@@ -1,16 +1,16 @@
 //! What is restarted, and what is when restarts do not help.
 
-use ractor_mcp::otp::ExitReason;
+use ractor_mcp::otp::{ExitReason, Pid};
 use serde_json::json;
 
-use crate::support::{Server, call, eventually, fixture};
+use crate::support::{Server, call, fixture};
 
 #[tokio::test]
 async fn a_killed_acceptor_comes_back_and_the_port_and_the_open_connections_stay() {
     let server = Server::start(fixture::suite()).await;
     let mut kept = server.client().await;
     assert_eq!(kept.send(&call("echo", json!({"text": "before"}))).await.text(), "before");
-    let connection = server.await_process("connection 1").await;
+    let connection = server.await_process("connection").await;
     let acceptor = server.await_process("acceptor").await;
     acceptor.kill();
     acceptor.join().await;
@@ -28,18 +28,16 @@ async fn killed_connections_come_back_with_the_acceptor_after_them() {
     connections.kill();
     connections.join().await;
     acceptor.join().await;
-    eventually("a new acceptor", || server.find("acceptor").filter(|new| new.id() != acceptor.id())).await;
+    server.await_process("acceptor").await;
     assert_eq!(server.send(call("echo", json!({"text": "new"}))).await.text(), "new");
 }
 
 #[tokio::test]
 async fn a_listener_that_gives_up_is_restarted_on_its_port() {
     let server = Server::start(fixture::suite()).await;
-    let listener = server.await_process("listener ").await;
+    let listener = server.await_process("listener").await;
     kill_until_gone(&server, "acceptor", &listener).await;
-    let again =
-        eventually("a new listener", || server.find("listener ").filter(|new| new.id() != listener.id()));
-    let again = again.await;
+    let again = server.await_process("listener").await;
     assert_eq!(again.label().to_string(), format!("listener {}", server.addr));
     server.await_process("acceptor").await;
     assert_eq!(server.send(call("echo", json!({"text": "same port"}))).await.text(), "same port");
@@ -50,9 +48,9 @@ async fn restart_intensity_exceeded_ends_everything_in_order_and_stopped_says_wh
     let server = Server::start(fixture::suite()).await;
     let mut client = server.client().await;
     client.write(&call("slow", json!({"ms": 60_000}))).await;
-    let request = server.await_process("request ").await;
+    let request = server.await_process("request").await;
     let root = server.mcp.pid().clone();
-    kill_until_gone(&server, "listener ", &root).await;
+    kill_until_gone(&server, "listener", &root).await;
     let reason = server.mcp.stopped().await;
     assert!(matches!(reason, ExitReason::Crash(_)), "{reason}");
     assert!(reason.to_string().contains("listener"), "the reason names who was to blame: {reason}");
@@ -61,12 +59,14 @@ async fn restart_intensity_exceeded_ends_everything_in_order_and_stopped_says_wh
 }
 
 /// Kills a child each time it appears, until its supervisor has given up.
-async fn kill_until_gone(server: &Server, child: &str, supervisor: &ractor_mcp::otp::Pid) {
-    eventually("the supervisor gives up", || {
-        if let Some(child) = server.find(child) {
-            child.kill();
-        }
-        (!supervisor.is_alive()).then_some(())
-    })
-    .await;
+async fn kill_until_gone(server: &Server, child: &str, supervisor: &Pid) {
+    loop {
+        let child = tokio::select! {
+            biased;
+            _ = supervisor.join() => return,
+            child = server.await_process(child) => child,
+        };
+        child.kill();
+        child.join().await;
+    }
 }

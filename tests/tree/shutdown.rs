@@ -6,7 +6,7 @@ use ractor_mcp::otp::ExitReason;
 use ractor_mcp::testing::TestServer;
 use serde_json::json;
 
-use crate::support::{Server, call, eventually, fixture, request};
+use crate::support::{Server, call, fixture, request};
 
 #[tokio::test]
 async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503() {
@@ -15,11 +15,11 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
     assert_eq!(idle.send(&request("tools/list", json!({}))).await.status, 200);
     let mut busy = server.client().await;
     busy.write(&call("slow", json!({"ms": 300}))).await;
-    server.await_process("request ").await;
+    server.await_process("request").await;
 
     let mcp = server.mcp.clone();
     let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_secs(20)).await });
-    eventually("the acceptor ends", || server.find("acceptor").is_none().then_some(())).await;
+    server.await_no_process("acceptor").await;
     assert!(tokio::net::TcpStream::connect(server.addr).await.is_err(), "the port is closed");
     let refused = idle.send(&request("tools/list", json!({}))).await;
     assert_eq!(refused.status, 503);
@@ -46,7 +46,7 @@ async fn a_request_whose_body_arrives_after_the_drain_began_is_refused_and_runs_
 
     let mcp = server.mcp.clone();
     let stopping = tokio::spawn(async move { mcp.shutdown(Duration::from_secs(20)).await });
-    eventually("the acceptor ends", || server.find("acceptor").is_none().then_some(())).await;
+    server.await_no_process("acceptor").await;
     client.write_bytes(rest).await;
     assert_eq!(client.read_response().await.status, 503);
     assert_eq!(busy.read_response().await.text(), "worked for 1000 ms");

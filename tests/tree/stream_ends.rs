@@ -4,14 +4,17 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use ractor_mcp::otp::{ExitReason, Pid, Tag};
-use ractor_mcp::{Options, Principal, Topic};
+use ractor_mcp::{ManualClock, Options, Principal, Topic};
 use serde_json::json;
+use tokio::time::sleep;
 
 use crate::support::logs::Logs;
 use crate::support::streams::{ALL, Fixture, Order, acknowledged, expect_teardown, listen, start};
-use crate::support::{call, eventually, next_request, shut_down};
+use crate::support::{Client, call, next_request, shut_down};
 
+/// By a paused clock, and before the first keep-alive.
 const SOON: Duration = Duration::from_millis(50);
+const ROOM: usize = 64 * 1024;
 
 /// Opens a stream, ends it in some way, and checks all that an end from the server side has: the bytes, the reason, whether
 /// `handle_close` ran, and that nothing is left. One stream has place on the server.
@@ -22,7 +25,7 @@ async fn ends<F: Future<Output = ()>>(
     closes: bool,
 ) {
     let fixture = Rc::new(start(options.max_streams(1, 4), ALL).await);
-    let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
+    let mut client = fixture.open_pipe(json!({"toolsListChanged": true}), ROOM).await;
     let stream = fixture.stream().await;
     assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools).first(), Some(&stream));
     end(stream.clone(), Rc::clone(&fixture)).await;
@@ -32,7 +35,7 @@ async fn ends<F: Future<Output = ()>>(
     assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
     let mut fixture = Rc::into_inner(fixture).expect("nobody else holds it");
     assert_eq!(fixture.closes.try_recv().ok(), closes.then_some(found));
-    fixture.server.await_no_process("request ").await;
+    fixture.server.await_no_process("request").await;
     if fixture.server.mcp.pid().is_alive() {
         // The place is free again, on the same connection.
         acknowledged(client, &listen(json!({}))).await;
@@ -69,7 +72,7 @@ async fn a_stream_killed_from_outside_is_torn_down_all_the_same() {
     ends(Options::new(), kill, |reason| *reason == ExitReason::Killed, false).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a10_the_maximum_lifetime_ends_a_stream() {
     let expired = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::EXPIRED);
     ends(Options::new().stream_lifetime(SOON), |_, _| async {}, expired, true).await;
@@ -77,14 +80,17 @@ async fn a10_the_maximum_lifetime_ends_a_stream() {
 
 #[tokio::test]
 async fn f12_the_expiry_of_its_principal_ends_a_stream() {
-    let options = Options::new().connect(|_| async {
-        Ok(Principal::new("alice").expiring_at(SystemTime::now() + Duration::from_millis(150)))
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let known = clock.clone();
+    let options = Options::new().clock(clock.clone()).connect(move |_| {
+        let principal = Principal::new("alice").expiring_at(known.now() + SOON);
+        async { Ok(principal) }
     });
     let expired = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::EXPIRED);
-    ends(options, |_, _| async {}, expired, true).await;
+    ends(options, |_, _| async move { clock.advance(SOON) }, expired, true).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_that_is_told_nothing_ends_idle_if_the_server_says_so() {
     let idle = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::IDLE);
     ends(Options::new().stream_idle(SOON), |_, _| async {}, idle, true).await;
@@ -110,7 +116,7 @@ async fn the_oldest_stream_of_a_principal_with_too_many_is_superseded() {
     expect_teardown(&mut first).await;
     assert_eq!(oldest.join().await, ExitReason::ShutdownWith(Tag::SUPERSEDED));
     assert_eq!(fixture.closes.recv().await, Some(ExitReason::ShutdownWith(Tag::SUPERSEDED)));
-    eventually("two are left", || (fixture.server.mcp.notify_tools_changed() == 2).then_some(())).await;
+    assert_eq!(fixture.server.mcp.notify_tools_changed(), 2, "two are left");
 }
 
 /// The client is the cancel: it reads nothing more, by any way of leaving.
@@ -138,15 +144,15 @@ async fn a_connection_that_is_killed_leaves_no_stream_behind() {
     let fixture = start(Options::new(), ALL).await;
     let (mut client, _) = fixture.open(json!({"toolsListChanged": true})).await;
     let stream = fixture.stream().await;
-    fixture.server.await_process("connection 1").await.kill();
+    fixture.server.await_process("connection").await.kill();
     assert_eq!(stream.join().await, ExitReason::Killed);
     client.read_to_end().await;
     assert_eq!(fixture.server.mcp.subscribers(&Topic::Tools), []);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_reads_nothing_for_the_stall_time_loses_its_stream() {
-    let mut fixture = start(Options::new().write_stall(Duration::from_millis(100)), ALL).await;
+    let mut fixture = start(Options::new().write_stall(SOON), ALL).await;
     let mut exits = fixture.server.mcp.exits();
     let client = fixture.open_pipe(json!({"toolsListChanged": true}), 512).await;
     let stalled = ExitReason::ShutdownWith(Tag::STALLED);
@@ -154,7 +160,7 @@ async fn a_client_that_reads_nothing_for_the_stall_time_loses_its_stream() {
         fixture.server.mcp.notify_tools_changed();
         tokio::select! {
             end = next_request(&mut exits) => break end,
-            () = tokio::task::yield_now() => {}
+            () = sleep(SOON / 50) => {}
         }
     };
     assert_eq!((end.reason, fixture.closes.recv().await), (stalled.clone(), Some(stalled)));
@@ -162,16 +168,16 @@ async fn a_client_that_reads_nothing_for_the_stall_time_loses_its_stream() {
     drop(client);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn c8_streams_end_at_once_while_a_call_goes_on() {
     use crate::support::{Server, fixture::slow};
     let suite = ractor_mcp::Suite::new("s", "1").list_changes().tool("slow", slow);
     let server = Server::start(suite).await;
-    let mut calling = server.client().await;
+    let mut calling = Client::pipe(&server, ROOM).await;
     calling.write(&call("slow", json!({"ms": 400}))).await;
     let running = server.await_process("request tools/call slow").await;
-    let (mut client, _) =
-        acknowledged(server.client().await, &listen(json!({"toolsListChanged": true}))).await;
+    let client = Client::pipe(&server, ROOM).await;
+    let (mut client, _) = acknowledged(client, &listen(json!({"toolsListChanged": true}))).await;
     let stopping = shut_down(&server, Duration::from_secs(20));
     assert_eq!(client.read_event().await.expect("a cancellation")["method"], "notifications/cancelled");
     assert_eq!(client.read_event().await.expect("a result")["result"]["resultType"], "complete");
@@ -194,7 +200,7 @@ async fn the_trace_tells_what_became_of_the_notifications_of_a_stream() {
     client.read_event().await.expect("one of three");
     fixture.order(Order::Stop(ExitReason::Normal)).await;
     expect_teardown(&mut client).await;
-    fixture.server.await_no_process("request ").await;
+    fixture.server.await_no_process("request").await;
     let lines = logs.lines("DEBUG");
     let told = lines.iter().find(|line| line.contains("the stream ended")).expect("a line");
     // The acknowledgement counts.

@@ -1,14 +1,13 @@
 //! Subscription streams: requests with a long answer. How they are opened, told and bounded.
 
-use std::time::Duration;
-
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::wire::{ServerNotification, SubscriptionFilter};
 use ractor_mcp::{Grant, Options, Topic};
-use serde_json::{Value, json};
+use serde_json::json;
+use tokio::sync::Notify;
 
-use crate::support::streams::{ALL, Fixture, Order, expect_teardown, listen, start};
-use crate::support::{Client, Post, eventually, request};
+use crate::support::streams::{ALL, Order, expect_teardown, listen, start};
+use crate::support::{Post, request};
 
 #[tokio::test]
 async fn sub_03_the_acknowledgement_comes_first_and_names_what_is_granted() {
@@ -82,11 +81,13 @@ async fn anonymous_callers_may_be_capped_and_then_the_oldest_stream_is_supersede
     let mut fixture = start(options, ALL).await;
     let filter = json!({"toolsListChanged": true});
     let (mut first, _) = fixture.open(filter.clone()).await;
+    let oldest = fixture.stream().await;
     let (_second, _) = fixture.open(filter.clone()).await;
     let (_third, _) = fixture.open(filter).await;
     expect_teardown(&mut first).await;
     assert_eq!(fixture.closes.recv().await, Some(ExitReason::ShutdownWith(Tag::SUPERSEDED)));
-    eventually("two are left", || (fixture.server.mcp.notify_tools_changed() == 2).then_some(())).await;
+    oldest.join().await;
+    assert_eq!(fixture.server.mcp.notify_tools_changed(), 2, "two are left");
 }
 
 #[tokio::test]
@@ -97,7 +98,7 @@ async fn a_server_that_is_full_of_streams_answers_503_before_anything_starts() {
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
     drop(client);
-    eventually("the place is free", || fixture.server.find("request ").is_none().then_some(())).await;
+    fixture.server.await_no_process("request").await;
     fixture.open(json!({"toolsListChanged": true})).await;
 }
 
@@ -144,9 +145,11 @@ async fn d3_a_slow_reader_keeps_its_stream_and_misses_nothing_distinct() {
 
 #[tokio::test]
 async fn resources_are_authorized_again_before_each_batch() {
+    static PANICS: Notify = Notify::const_new();
     let revocable: fn(SubscriptionFilter) -> Grant = |filter| {
         Grant::new(filter).authorized_by(|uris| async move {
             if uris.iter().any(|uri| uri.contains("panic")) {
+                PANICS.notify_one();
                 panic!("the authorization");
             }
             uris.into_iter().filter(|uri| uri.contains("allowed")).collect()
@@ -158,22 +161,11 @@ async fn resources_are_authorized_again_before_each_batch() {
     assert_eq!(fixture.server.mcp.notify_resources_updated(["x:denied", "x:allowed/1"]), 1);
     assert_eq!(client.read_event().await.unwrap()["params"]["uri"], "x:allowed/1");
     fixture.server.mcp.notify_resource_updated("x:panic");
+    // A panic denies its whole batch: what is told from now on is in the next one.
+    PANICS.notified().await;
     fixture.server.mcp.notify_resource_updated("x:denied");
     fixture.server.mcp.notify_resource_updated("x:allowed/2");
-    let told = eventually_event(&mut client, &fixture).await;
-    assert_eq!(told["params"]["uri"], "x:allowed/2");
-}
-
-/// A panic denies its whole batch, which may hold the URI that the test waits for: it is told again until it arrives.
-async fn eventually_event(client: &mut Client, fixture: &Fixture) -> Value {
-    loop {
-        tokio::select! {
-            event = client.read_event() => return event.expect("an event"),
-            () = tokio::time::sleep(Duration::from_millis(20)) => {
-                fixture.server.mcp.notify_resource_updated("x:allowed/2");
-            }
-        }
-    }
+    assert_eq!(client.read_event().await.unwrap()["params"]["uri"], "x:allowed/2");
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ async fn task_28_tasks_are_for_clients_that_declare_the_extension() {
     assert_eq!((refused.status, refused.code()), (400, -32021));
     let required = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     assert_eq!(refused.answer()["error"]["data"]["requiredCapabilities"], required);
-    assert!(fixture.server.find("request ").is_none());
+    assert!(fixture.server.find("request").is_none());
 }
 
 #[tokio::test]
