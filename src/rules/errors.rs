@@ -295,7 +295,7 @@ impl Refusal {
     }
 }
 
-/// The body as a message (section 27, step 3).
+/// The body as a message (step 3 of the order of checks).
 impl Refusal {
     /// The body is not JSON.
     pub(crate) fn not_json(message: impl Into<Cow<'static, str>>) -> Self {
@@ -308,7 +308,7 @@ impl Refusal {
     }
 }
 
-/// The request against its headers and this server (section 27, steps 6 to 14).
+/// The request against its headers and this server (steps 6 to 14 of the order of checks).
 impl Refusal {
     /// A member of `_meta` that every request has is missing (META-05, META-06).
     pub(crate) fn meta_required(message: impl Into<Cow<'static, str>>) -> Self {

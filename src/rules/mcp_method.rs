@@ -7,7 +7,7 @@ use super::header_value::{self, Header};
 
 static HEADER: Header = Header::new("mcp-method", "Mcp-Method");
 
-/// The header against the body (section 27, step 10).
+/// The header against the body (step 10 of the order of checks).
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use super::methods::Method;
 
 static HEADER: Header = Header::new("mcp-name", "Mcp-Name");
 
-/// The header against the body (section 27, step 13). Methods that name nothing may have it (HDR-16).
+/// The header against the body (step 13 of the order of checks). Methods that name nothing may have it (HDR-16).
 ///
 /// A body that lacks the name is left to the check of the parameters, which says more.
 ///

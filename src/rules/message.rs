@@ -1,4 +1,4 @@
-//! BASE-01, BASE-06, BASE-16, BASE-24, E1 to E9: a body is one JSON-RPC request or notification.
+//! BASE-01, BASE-06, BASE-16, BASE-24, E1 to E4, E6, E8, E9: a body is one JSON-RPC request or notification.
 //!
 //! Refused as no JSON (`-32700`): whatever the grammar lacks, and what `json.rs` adds to it. Refused as no message
 //! (`-32600`): batches, responses, other ids than strings and integers, repeated keys, deep nesting. Those are well-formed
@@ -224,7 +224,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
             let counted = strict.count();
             let repeated: Option<Cow<'static, str>> = match member {
                 Member::Id => {
-                    // Kept as text: no number type holds every id, and `null` is not the same as absence (J1, J2).
+                    // Kept as text: no number type holds every id, and `null` is not the same as absence.
                     envelope.id_repeated = envelope.id.replace(map.next_value()?).is_some();
                     envelope.id_repeated.then_some("id".into())
                 }

@@ -1,8 +1,9 @@
-//! Floor 1: the rules of the protocol, one a file, as pure functions. The clause is on the first line of each file.
+//! Floor 1: the rules of the protocol, one a file, as pure functions. The clause is on the first line of each file;
+//! `clauses.md`, at the top of the repository, says what it demands.
 //!
 //! | clause | file |
 //! |---|---|
-//! | section 27, the order of checks | `order.rs` |
+//! | the order of checks | `order.rs` |
 //! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
 //! | BASE-02, E8, E9, E11: strict JSON | `json.rs` |
 //! | BASE-28: members known and unknown | `members.rs` |

@@ -1,4 +1,4 @@
-//! Section 27: the checks of one POST, in order.
+//! The order of checks: what is asked of one POST, step by step, as `clauses.md` lists it.
 //!
 //! | step | checks | rule |
 //! |---|---|---|

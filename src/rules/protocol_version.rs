@@ -8,7 +8,7 @@ use crate::wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};
 
 static HEADER: Header = Header::new("mcp-protocol-version", "MCP-Protocol-Version");
 
-/// The header (section 27, step 6).
+/// The header (step 6 of the order of checks).
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn lera_07_the_header_of_another_revision_alone_is_told_which_one_is_served() {
+    fn the_header_of_another_revision_alone_is_told_which_one_is_served() {
         assert!(check_alone("2026-07-28").is_ok());
         let refusal = check_alone("2025-06-18").unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code), (400, -32602));

@@ -14,7 +14,7 @@ pub(crate) fn is_modern(params: Option<&Members>) -> bool {
     meta.is_some_and(|meta| meta.get(keys::PROTOCOL_VERSION).is_some())
 }
 
-/// The version that `_meta` names, once its required members are there (section 27, step 7).
+/// The version that `_meta` names, once its required members are there (step 7 of the order of checks).
 ///
 /// # Errors
 ///
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn prog_03_and_j9_other_tokens_are_refused() {
+    fn prog_03_other_tokens_are_refused() {
         let large: Value = serde_json::from_str("18446744073709551616").unwrap();
         for token in
             [json!(1.5), json!(0.0), json!(null), json!(true), json!({}), large, json!("x".repeat(8193))]

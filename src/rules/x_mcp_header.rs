@@ -37,7 +37,7 @@ pub(crate) fn read(schema: &Value) -> Result<Vec<Mirrored>, Vec<String>> {
     if found.faults.is_empty() { Ok(found.mirrored) } else { Err(found.faults) }
 }
 
-/// The headers of a call against its arguments (section 27, step 15). Without headers there is nothing to check.
+/// The headers of a call against its arguments (step 15 of the order of checks). Without headers there is nothing to check.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Section 27: of two faults, the one that comes first in the order of checks is told.
+//! The order of checks: of two faults, the one that comes first in the order of checks is told.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ impl Broken {
 }
 
 #[tokio::test]
-async fn section_27_the_first_fault_in_the_order_of_checks_is_told() {
+async fn the_first_fault_in_the_order_of_checks_is_told() {
     let server = server::start().await;
     for (step, Broken(post), status, code) in [
         (1, Broken::step_1(), 403, -32600),
@@ -80,7 +80,7 @@ async fn section_27_the_first_fault_in_the_order_of_checks_is_told() {
 }
 
 #[tokio::test]
-async fn section_27_step_5_a_notification_is_done_before_headers_and_metadata() {
+async fn step_5_a_notification_is_done_before_headers_and_metadata() {
     let server = server::start().await;
     let mut body: Value = serde_json::from_slice(&Broken::step_6().0.body).expect("JSON");
     body.as_object_mut().expect("an object").remove("id");
@@ -88,7 +88,7 @@ async fn section_27_step_5_a_notification_is_done_before_headers_and_metadata() 
 }
 
 #[tokio::test]
-async fn section_27_step_15_the_tool_is_looked_up_after_all_that_needs_no_handler() {
+async fn step_15_the_tool_is_looked_up_after_all_that_needs_no_handler() {
     let server = server::start().await;
     let unknown =
         |arguments: Value| request("tools/call", json!({"name": "no_such", "arguments": arguments}));

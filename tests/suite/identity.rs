@@ -89,7 +89,7 @@ async fn meta_12_results_need_not_name_the_server_but_discover_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn h6_an_identity_that_panics_costs_its_request_alone() {
+async fn an_identity_that_panics_costs_its_request_alone() {
     let suite = suite().info_for(|call| match call.principal().id() {
         Some("bob") => panic!("who is bob"),
         _ => Implementation::new("fine", "1"),

@@ -146,7 +146,7 @@ async fn page_02_a_hundred_items_unless_the_suite_says_otherwise() {
 }
 
 #[tokio::test]
-async fn w30_empty_pages_end_nothing_and_long_ones_are_cut() {
+async fn empty_pages_end_nothing_and_long_ones_are_cut() {
     let suite = (0..3).fold(Suite::new("s", "1").page_size(4), |suite, n| {
         suite.resource(&format!("fixed://{n}"), nothing).prompt(&format!("fixed {n}"), nothing)
     });
@@ -171,7 +171,7 @@ async fn w30_empty_pages_end_nothing_and_long_ones_are_cut() {
 }
 
 #[tokio::test]
-async fn w30_a_repository_without_an_end_is_not_asked_for_ever() {
+async fn a_repository_without_an_end_is_not_asked_for_ever() {
     const EMPTY: [usize; 250] = [0; 250];
     let repo = Paged::new("a://", &EMPTY);
     let asked = Arc::clone(&repo.asked);

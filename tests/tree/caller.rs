@@ -126,7 +126,7 @@ async fn auth_16_the_challenge_is_there_whatever_the_client_accepts() {
 }
 
 #[tokio::test]
-async fn h6_a_hook_that_panics_or_hangs_costs_its_request_alone() {
+async fn a_hook_that_panics_or_hangs_costs_its_request_alone() {
     let server = server().await;
     let mut client = server.client().await;
     for (token, status) in [("panic", 500), ("slow", 503), ("alice", 200)] {
