@@ -234,7 +234,7 @@ async fn the_end_of_a_connection_is_traced_with_the_peer() {
     leaves.write_bytes(b"P").await;
     server.await_process("request tools/call slow").await;
     drop(leaves);
-    server.await_no_process("connection 1").await;
+    server.await_no_process("connection").await;
     let peer = format!(" peer={}:", std::net::Ipv4Addr::LOCALHOST);
     for end in ["sent nothing", "ended early", "the client closed the connection"] {
         let told = logs.lines("DEBUG").into_iter().find(|line| line.contains(end)).expect(end);
