@@ -180,20 +180,40 @@ impl<M: Send + 'static> Channel<M> {
 
     /// Answers the request now, and lets the handler go on working. Whatever it returns later is not sent.
     ///
+    /// A `subscriptions/listen` stream that is open has but one end: there this is [`close`](Channel::close), and the result
+    /// is not sent.
+    ///
     /// # Errors
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_result(&self, result: impl Into<ResultBody>) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer(result.into()) { Ok(()) } else { Err(Closed) }
+        self.give(|exchange| exchange.answer(result.into()))
     }
 
     /// Answers the request with an error now, and lets the handler go on working.
+    ///
+    /// A `subscriptions/listen` stream that is open has but one end: there this is [`close`](Channel::close), and the error
+    /// is traced.
     ///
     /// # Errors
     ///
     /// [`Closed`] once the channel is closed.
     pub fn send_error(&self, error: RpcError) -> Result<(), Closed> {
-        if !self.is_closed() && self.exchange.answer_error(&error) { Ok(()) } else { Err(Closed) }
+        self.give(|exchange| exchange.answer_error(&error))
+    }
+
+    fn give(&self, answer: impl FnOnce(&Exchange) -> bool) -> Result<(), Closed> {
+        if self.is_closed() {
+            return Err(Closed);
+        }
+        if answer(&self.exchange) {
+            return Ok(());
+        }
+        if !self.exchange.is_open_stream() {
+            return Err(Closed);
+        }
+        self.close();
+        Ok(())
     }
 
     /// Ends the request from the server side: the current callback is interrupted at its next `.await`, the request
@@ -363,6 +383,10 @@ impl Exchange {
         self.sink.is_answered()
     }
 
+    fn is_open_stream(&self) -> bool {
+        self.granted.get().is_some()
+    }
+
     fn unless_closed(&self, sent: Sent) -> Result<Sent, Unsent> {
         if self.is_closed() { Err(Unsent::Closed) } else { Ok(sent) }
     }
@@ -418,12 +442,15 @@ impl Exchange {
     }
 
     /// Opens a listen stream: what is granted is fixed and acknowledged. What `open` sets up is in place before the
-    /// client can know of it.
+    /// client can know of it. `None` if the request was answered: nobody would read the stream.
     pub(crate) fn acknowledge<T>(
         &self,
         granted: Arc<SubscriptionFilter>,
         open: impl FnOnce(&Arc<dyn Sink>) -> T,
-    ) -> T {
+    ) -> Option<T> {
+        if self.was_answered() {
+            return None;
+        }
         let mut acknowledgement = ServerNotification::acknowledged((*granted).clone());
         if let Some(id) = &self.context.id {
             acknowledgement.stamp_subscription(id);
@@ -432,8 +459,7 @@ impl Exchange {
         let _ = self.granted.set(granted);
         let opened = open(&self.sink);
         let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
-        self.sink.acknowledge(Bytes::from(bytes), named);
-        opened
+        self.sink.acknowledge(Bytes::from(bytes), named).then_some(opened)
     }
 
     /// Ends the request without a result of its own: a stream that was acknowledged as the protocol asks, any
@@ -478,8 +504,12 @@ impl Exchange {
         let _ = self.sink.offer(Event::Open);
     }
 
-    /// Gives the request its one result. False if it had an answer, the channel was closed or nobody reads.
+    /// Gives the request its one result. False if it had an answer, the channel was closed or nobody reads; and for an open
+    /// stream, which only [`conclude`](Exchange::conclude) ends.
     pub(crate) fn answer(&self, mut result: ResultBody) -> bool {
+        if self.is_open_stream() {
+            return false;
+        }
         if let Err(why) = reply::fits(&self.context.method, &result) {
             tracing::error!(request = %self.context, %why, "the handler's reply does not fit the method");
             return self.answer_object(&errors::internal());

@@ -67,7 +67,8 @@ pub(crate) trait Sink: Send + Sync {
         Duration::MAX
     }
 
-    /// Takes the answer, for which there is always room. False if there was one already or nobody reads.
+    /// Takes the answer, for which there is always room. False if there was one already or nobody reads, and for the answer
+    /// without a farewell to a listen stream that is open.
     fn answer(&self, answer: Answer) -> bool;
 
     /// Whether the reader is gone or the answer was given.
@@ -82,9 +83,11 @@ pub(crate) trait Sink: Send + Sync {
     fn streams(&self) -> bool;
 
     /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). This and what
-    /// follows is for sinks that carry listen streams. `named` is how many resources and tasks were granted.
-    fn acknowledge(&self, acknowledgement: Bytes, named: usize) {
+    /// follows is for sinks that carry listen streams. `named` is how many resources and tasks were granted. False if the
+    /// answer was given.
+    fn acknowledge(&self, acknowledgement: Bytes, named: usize) -> bool {
         let _ = (acknowledgement, named);
+        false
     }
 
     /// Notes a change to tell, on a listen stream. Never waits.

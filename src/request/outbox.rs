@@ -105,6 +105,10 @@ impl Queue {
     fn is_closed(&self) -> bool {
         self.answered || self.abandoned
     }
+
+    fn is_open_stream(&self) -> bool {
+        self.listening.as_ref().is_some_and(|listening| listening.acknowledged)
+    }
 }
 
 enum Next {
@@ -216,7 +220,8 @@ impl Sink for Outbox {
 
     fn answer(&self, answer: Answer) -> bool {
         let mut queue = self.lock();
-        if queue.is_closed() {
+        // Judged here, where nothing can come between: a stream that was acknowledged is torn down, and not answered.
+        if queue.is_closed() || queue.is_open_stream() && answer.farewell.is_none() {
             return false;
         }
         queue.answered = true;
@@ -238,8 +243,11 @@ impl Sink for Outbox {
         self.streams
     }
 
-    fn acknowledge(&self, acknowledgement: Bytes, named: usize) {
+    fn acknowledge(&self, acknowledgement: Bytes, named: usize) -> bool {
         let mut queue = self.lock();
+        if queue.answered {
+            return false;
+        }
         queue.bytes += acknowledgement.len();
         queue.events.push_front(Event::Message(acknowledgement));
         if let Some(listening) = &mut queue.listening {
@@ -247,6 +255,7 @@ impl Sink for Outbox {
             listening.most = self.limits.messages.saturating_add(named);
         }
         Self::wake(queue);
+        true
     }
 
     fn note(&self, change: Change) -> Noted {

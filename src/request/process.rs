@@ -126,11 +126,11 @@ impl<H: Handler> RequestProcess<H> {
         }
     }
 
-    /// Gives the answer, except to a stream, which has but one end whatever its handler says.
+    /// Gives the answer. A stream takes none, since it has but one end whatever its handler says.
     fn answer(&mut self, give: impl FnOnce(&Exchange) -> bool, reason: ExitReason) -> Next {
         let answered_before = self.exchange().was_answered();
         self.held.give_slot_back();
-        if self.stream.is_some() || self.span.in_scope(|| give(self.exchange())) {
+        if self.span.in_scope(|| give(self.exchange())) || self.stream.is_some() {
             return Next::Stop(reason);
         }
         // Nobody took the answer, so it is not the reply that ended the request (H9).
@@ -167,7 +167,10 @@ impl<H: Handler> RequestProcess<H> {
             channel.describe(Arc::new(Shown::new(&filter, sink)));
             Stream::open(&self.served.streams, &grant, filter, &pid, &exchange.context, sink)
         });
-        self.stream = Some(stream);
+        if stream.is_none() {
+            return self.answer(|_| false, ExitReason::ShutdownWith(Tag::REPLY));
+        }
+        self.stream = stream;
         self.concluded = false;
         Next::Receive
     }

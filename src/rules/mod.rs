@@ -31,7 +31,7 @@
 //! | PROG-08, LOG-07: how often something is reported | `rate.rs` |
 //! | SUB-02, SUB-06, SUB-12, TASK-28: what a stream is told | `subscription.rs` |
 //! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
-//! | MRTR-02 to MRTR-06, CMP-03: results | `reply.rs` |
+//! | MRTR-02 to MRTR-06, CMP-03, SUB-03, SUB-14: results | `reply.rs` |
 
 pub(crate) mod accept;
 pub(crate) mod challenge;

@@ -1,4 +1,4 @@
-//! MRTR-02 to MRTR-06, CMP-03: whether a result answers the method it is given for. If not, the handler has a bug.
+//! MRTR-02 to MRTR-06, CMP-03, SUB-03, SUB-14: whether a result answers the method it is given for. If not, the handler has a bug.
 
 use serde_json::Value;
 
@@ -25,8 +25,11 @@ pub(crate) fn fits(method: &str, result: &ResultBody) -> Result<(), &'static str
         | (Some(Method::ListResourceTemplates), ResultBody::ListResourceTemplates(_))
         | (Some(Method::ReadResource), ResultBody::ReadResource(_))
         | (Some(Method::ListPrompts), ResultBody::ListPrompts(_))
-        | (Some(Method::GetPrompt), ResultBody::GetPrompt(_))
-        | (Some(Method::Listen), ResultBody::Listen(_)) => Ok(()),
+        | (Some(Method::GetPrompt), ResultBody::GetPrompt(_)) => Ok(()),
+        // Its one result is that of the teardown, with the id of a subscription that was acknowledged.
+        (Some(Method::Listen), _) => {
+            Err("`subscriptions/listen` is accepted with `Reply::Subscribe` or refused with an error")
+        }
         // What a method of the handler's own answers is the handler's own affair.
         (None, _) => Ok(()),
         (Some(_), _) => Err("the result belongs to another method"),
@@ -75,6 +78,8 @@ mod tests {
         ServerCapabilities,
     };
 
+    const LISTEN: &str = "subscriptions/listen";
+
     fn all() -> Vec<(&'static str, ResultBody)> {
         vec![
             ("server/discover", DiscoverResult::new(ServerCapabilities::new()).into()),
@@ -86,8 +91,15 @@ mod tests {
             ("prompts/list", ListPromptsResult::new(vec![]).into()),
             ("prompts/get", GetPromptResult::new(vec![]).into()),
             ("completion/complete", CompleteResult::new(["a"]).into()),
-            ("subscriptions/listen", ListenResult::new().into()),
+            (LISTEN, ListenResult::new().into()),
         ]
+    }
+
+    #[test]
+    fn sub_14_a_stream_takes_no_result_of_its_handler() {
+        for (method, _) in all() {
+            assert!(fits(method, &ListenResult::new().into()).is_err(), "{method}");
+        }
     }
 
     fn question() -> InputRequiredResult {
@@ -98,7 +110,7 @@ mod tests {
     #[test]
     fn each_method_takes_its_own_result_and_no_other() {
         for (method, _) in all() {
-            for (of, result) in all() {
+            for (of, result) in all().into_iter().filter(|(of, _)| *of != LISTEN) {
                 assert_eq!(fits(method, &result).is_ok(), method == of, "{of} for {method}");
             }
             assert!(fits(method, &CustomResult::default().into()).is_err());

@@ -4,7 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use ractor_mcp::otp::{Address, ExitReason, Pid};
 use ractor_mcp::prelude::*;
-use ractor_mcp::wire::{LogLevel, Request, ServerCapabilities, ServerNotification, SubscriptionFilter};
+use ractor_mcp::wire::{
+    LogLevel, Request, ResultBody, ServerCapabilities, ServerNotification, SubscriptionFilter,
+};
 use ractor_mcp::{Grant, Options};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
@@ -27,6 +29,8 @@ pub enum Order {
     /// What belongs on other responses.
     Report,
     Stop(ExitReason),
+    /// What would answer any other request, while the handler goes on.
+    Answer(Result<ResultBody, RpcError>),
     Fail,
     Panic,
     Close,
@@ -72,6 +76,13 @@ impl Handler for Streams {
                 Ok(Reply::Stream)
             }
             Order::Stop(reason) => Ok(Reply::Stop(reason)),
+            Order::Answer(answer) => {
+                match answer {
+                    Ok(result) => channel.send_result(result)?,
+                    Err(error) => channel.send_error(error)?,
+                }
+                Ok(Reply::Stream)
+            }
             Order::Fail => Err(RpcError::internal("the source is gone")),
             Order::Panic => panic!("the handler of a stream"),
             Order::Close => {

@@ -31,3 +31,4 @@ mod stream_ends;
 mod stream_limits;
 mod streams;
 mod topics;
+mod unopened;

@@ -4,6 +4,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use ractor_mcp::otp::{ExitReason, Pid, Tag};
+use ractor_mcp::prelude::*;
+use ractor_mcp::wire::{CallToolResult, ListenResult, ResultBody};
 use ractor_mcp::{ManualClock, Options, Principal, Topic};
 use serde_json::json;
 use tokio::time::sleep;
@@ -64,6 +66,21 @@ async fn a_handler_that_panics_ends_its_stream_alone() {
 async fn a_handler_that_closes_its_channel_is_called_to_clean_up() {
     let close = |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Close).await };
     ends(Options::new(), close, |reason| *reason == ExitReason::ShutdownWith(Tag::CLOSED), true).await;
+}
+
+/// SUB-14, CANC-01: what answers any other request early is one more end of a stream.
+#[tokio::test]
+async fn an_early_answer_to_an_open_stream_ends_it_as_all_ends_do() {
+    let closed = |reason: &ExitReason| *reason == ExitReason::ShutdownWith(Tag::CLOSED);
+    let of_a_stream = || Ok(ListenResult::new().into());
+    let of_a_call = || Ok(CallToolResult::text("an answer").into());
+    let refusal = || Err(RpcError::internal("the source is gone"));
+    let answers: [fn() -> Result<ResultBody, RpcError>; 3] = [of_a_stream, of_a_call, refusal];
+    for answer in answers {
+        let order =
+            move |_, fixture: Rc<Fixture>| async move { fixture.order(Order::Answer(answer())).await };
+        ends(Options::new(), order, closed, true).await;
+    }
 }
 
 #[tokio::test]
