@@ -455,11 +455,11 @@ impl Exchange {
         if let Some(id) = &self.context.id {
             acknowledgement.stamp_subscription(id);
         }
-        let named = granted.resource_subscriptions.len() + granted.task_ids.len();
+        self.sink.expect(granted.resource_subscriptions.len() + granted.task_ids.len());
         let _ = self.granted.set(granted);
         let opened = open(&self.sink);
         let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
-        self.sink.acknowledge(Bytes::from(bytes), named).then_some(opened)
+        self.sink.acknowledge(Bytes::from(bytes)).then_some(opened)
     }
 
     /// Ends the request without a result of its own: a stream that was acknowledged as the protocol asks, any

@@ -43,3 +43,22 @@ impl fmt::Display for RequestContext {
         write!(f, " #{id}")
     }
 }
+
+#[cfg(test)]
+impl RequestContext {
+    /// A request with the id 1 of an anonymous caller, for tests.
+    pub(crate) fn of(method: &str) -> Self {
+        Self {
+            id: Some(RequestId::from(1)),
+            method: method.into(),
+            name: None,
+            meta: RequestMeta::default(),
+            mirrored_params: MirroredParams::default(),
+            peer: None,
+            principal: Principal::anonymous(),
+            extensions: http::Extensions::new(),
+            received: Instant::now(),
+            clock: Clock::system(),
+        }
+    }
+}

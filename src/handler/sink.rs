@@ -82,11 +82,16 @@ pub(crate) trait Sink: Send + Sync {
     /// Whether the transport can carry anything before the answer.
     fn streams(&self) -> bool;
 
-    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). This and what
-    /// follows is for sinks that carry listen streams. `named` is how many resources and tasks were granted. False if the
+    /// Makes room for the changes of so many resources and tasks, those granted by name, before anybody may note one. This
+    /// and what follows is for sinks that carry listen streams.
+    fn expect(&self, named: usize) {
+        let _ = named;
+    }
+
+    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). False if the
     /// answer was given.
-    fn acknowledge(&self, acknowledgement: Bytes, named: usize) -> bool {
-        let _ = (acknowledgement, named);
+    fn acknowledge(&self, acknowledgement: Bytes) -> bool {
+        drop(acknowledgement);
         false
     }
 

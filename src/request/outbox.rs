@@ -243,7 +243,13 @@ impl Sink for Outbox {
         self.streams
     }
 
-    fn acknowledge(&self, acknowledgement: Bytes, named: usize) -> bool {
+    fn expect(&self, named: usize) {
+        if let Some(listening) = &mut self.lock().listening {
+            listening.most = self.limits.messages.saturating_add(named);
+        }
+    }
+
+    fn acknowledge(&self, acknowledgement: Bytes) -> bool {
         let mut queue = self.lock();
         if queue.answered {
             return false;
@@ -252,7 +258,6 @@ impl Sink for Outbox {
         queue.events.push_front(Event::Message(acknowledgement));
         if let Some(listening) = &mut queue.listening {
             listening.acknowledged = true;
-            listening.most = self.limits.messages.saturating_add(named);
         }
         Self::wake(queue);
         true
@@ -403,6 +408,17 @@ mod tests {
         room.await;
         assert!(matches!(outbox.offer(message(1)), Err(Refused::Closed)));
         assert!(!outbox.answer(answer()));
+    }
+
+    #[test]
+    fn a_stream_that_was_answered_is_not_opened_and_one_that_is_open_is_not_answered() {
+        let outbox = Outbox::listening(LIMITS, RequestId::from(1));
+        assert!(outbox.answer(answer()));
+        assert!(!outbox.acknowledge(Bytes::from_static(b"{}")));
+        let outbox = Outbox::listening(LIMITS, RequestId::from(1));
+        assert!(outbox.acknowledge(Bytes::from_static(b"{}")));
+        assert!(!outbox.answer(answer()));
+        assert!(outbox.answer(Answer { farewell: Some(Bytes::from_static(b"{}")), ..answer() }));
     }
 
     #[test]

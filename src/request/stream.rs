@@ -298,3 +298,36 @@ impl fmt::Display for Shown {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::handler::{Exchange, Pace};
+    use crate::request::{Outbox, OutboxLimits, Outgoing};
+
+    /// Between its entry in the registry and its acknowledgement a stream may be told of changes already.
+    #[tokio::test]
+    async fn i3_a_change_that_comes_before_the_acknowledgement_is_told_after_it() {
+        let limits = OutboxLimits { messages: 0, bytes: 0, patience: Duration::from_secs(1) };
+        let outbox = Arc::new(Outbox::listening(limits, RequestId::from(1)));
+        let exchange = Exchange::new(
+            Arc::new(RequestContext::of("subscriptions/listen")),
+            Arc::clone(&outbox) as _,
+            None,
+            Pace::default(),
+        );
+        let granted = Arc::new(SubscriptionFilter::new().resource("x:a"));
+        let noted = exchange.acknowledge(granted, |sink| sink.note(Change::resource("x:a")));
+        assert_eq!(noted, Some(Noted::Queued));
+        for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {
+            let Outgoing::Event(Event::Message(told)) = poll_fn(|cx| outbox.poll_next(cx)).await else {
+                panic!("an event")
+            };
+            assert_eq!(serde_json::from_slice::<Value>(&told).unwrap()["method"], method);
+        }
+    }
+}
