@@ -14,7 +14,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 
-use crate::rules::{errors, input_request, progress::Progress, rate::Rate, reply, subscription};
+use crate::rules::{
+    errors, input_request, progress::Progress, rate::Rate, reply, request_scoped, subscription,
+};
 use crate::wire::{
     ErrorObject, ErrorResponse, Implementation, ListenResult, LogLevel, MirroredParams, NotificationMessage,
     RequestId, RequestMeta, Response, ResultBody, ServerNotification, SubscriptionFilter,
@@ -32,8 +34,8 @@ pub enum Sent {
     Delivered,
     /// The client did not ask for it on this request: no progress token, no log level. Nothing was sent.
     NotRequested,
-    /// It is not for the client: below its log level, progress that does not grow, more in a second than is useful, or a
-    /// response that may not stream because of its `Accept`. Nothing was sent.
+    /// It is not for the client: below its log level, progress that does not grow, more in a second than is useful, a
+    /// response that may not stream because of its `Accept`, or one that it does not belong on. Nothing was sent.
     Dropped,
 }
 
@@ -79,6 +81,8 @@ pub(crate) struct Exchange {
     own_server_info: OnceLock<Arc<RawValue>>,
     progress: Mutex<Progress>,
     logs: Mutex<Rate>,
+    /// Whether the server declares that it logs.
+    logging: bool,
     closed: AtomicBool,
     /// What a listen stream was granted; empty before.
     granted: OnceLock<Arc<SubscriptionFilter>>,
@@ -117,7 +121,9 @@ impl<M: Send + 'static> Channel<M> {
 
     /// Sends a log record, if the request asked for logs at or below `level` (LOG-02, LOG-03). The client reads it: no
     /// secrets, nothing internal (LOG-08). Beyond so many in a second they are dropped
-    /// ([`Options::log_rate`](crate::Options::log_rate)).
+    /// ([`Options::log_rate`](crate::Options::log_rate)). A server that sends them declares so with
+    /// [`ServerCapabilities::logging`](crate::wire::ServerCapabilities::logging) (LOG-01): without that each is dropped, and
+    /// traced as a bug of the handler.
     ///
     /// # Errors
     ///
@@ -134,11 +140,19 @@ impl<M: Send + 'static> Channel<M> {
         if level < wanted || self.exchange.context.is_listen() || !self.exchange.log_is_due() {
             return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
         }
+        if !self.exchange.logging {
+            self.exchange.bug("notifications/message", "the capability `logging` is not declared (LOG-01)");
+            return self.sent(self.exchange.unless_closed(Sent::Dropped)).await;
+        }
         let notification = ServerNotification::message(level, data.into(), logger.into().map(str::to_owned));
         self.sent(self.exchange.send(&notification).await).await
     }
 
-    /// Sends any notification on this response.
+    /// Sends a notification on this response.
+    ///
+    /// One that the specification does not define goes out as it is. Progress and logs have methods of their own, and changes
+    /// are told on `subscriptions/listen` streams only (SSE-02): anywhere else they are dropped, and traced as a bug of the
+    /// handler.
     ///
     /// On a `subscriptions/listen` stream it is stamped with the subscription id, and what the granted filter does not
     /// cover is dropped. A change that waits to be told absorbs the next of its kind, of the same resource, or of the same
@@ -151,12 +165,7 @@ impl<M: Send + 'static> Channel<M> {
         &self,
         notification: impl Into<ServerNotification>,
     ) -> Result<Sent, Closed> {
-        let notification = notification.into();
-        if self.exchange.context.is_listen() {
-            self.sent(self.exchange.tell(notification).await).await
-        } else {
-            self.sent(self.exchange.send(&notification).await).await
-        }
+        self.sent(self.exchange.send_own(notification.into()).await).await
     }
 
     /// Opens the stream without writing an event, so that keep-alives flow while a slow handler works.
@@ -351,11 +360,22 @@ impl Exchange {
         sink: Arc<dyn Sink>,
         server_info: Option<Arc<RawValue>>,
         pace: Pace,
+        logging: bool,
     ) -> Arc<Self> {
         let progress = Mutex::new(Progress::new(pace.progress));
         let logs = Mutex::new(Rate::new(pace.logs));
         let (closed, granted, own_server_info) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
-        Arc::new(Self { context, sink, server_info, own_server_info, progress, logs, closed, granted })
+        Arc::new(Self {
+            context,
+            sink,
+            server_info,
+            own_server_info,
+            progress,
+            logs,
+            logging,
+            closed,
+            granted,
+        })
     }
 
     fn stamp_server_info(&self, result: &mut ResultBody) {
@@ -414,20 +434,46 @@ impl Exchange {
         }
     }
 
-    /// Sends on a listen stream: within the granted filter, stamped (META-14), changes coalesced.
-    async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
+    /// Sends a notification of the handler's own making.
+    async fn send_own(&self, notification: ServerNotification) -> Result<Sent, Unsent> {
         if self.is_closed() {
             return Err(Unsent::Closed);
         }
-        if !self.granted.get().is_some_and(|granted| subscription::covers(granted, &notification)) {
+        if !self.admits(&notification) {
+            return self.unless_closed(Sent::Dropped);
+        }
+        if self.context.is_listen() { self.tell(notification).await } else { self.send(&notification).await }
+    }
+
+    /// Whether a notification belongs on this response; why not, the trace says.
+    fn admits(&self, notification: &ServerNotification) -> bool {
+        let method = notification.method();
+        if !self.context.is_listen() {
+            return request_scoped::check(notification).inspect_err(|why| self.bug(method, why)).is_ok();
+        }
+        let granted = self.granted.get().is_some_and(|granted| subscription::covers(granted, notification));
+        if !granted {
             tracing::warn!(
                 target: "ractor_mcp",
                 request = %self.context,
-                notification = notification.method(),
+                notification = method,
                 "not sent: the stream was not granted it"
             );
-            return self.unless_closed(Sent::Dropped);
-        };
+        }
+        granted
+    }
+
+    fn bug(&self, notification: &str, why: &str) {
+        tracing::error!(
+            target: "ractor_mcp",
+            request = %self.context,
+            notification,
+            "bug of the handler: not sent: {why}"
+        );
+    }
+
+    /// Tells a listen stream: stamped (META-14), changes coalesced.
+    async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
         if let Some(change) = Change::told_by(&notification) {
             return match self.sink.note(change) {
                 Noted::Closed => Err(Unsent::Closed),

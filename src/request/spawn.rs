@@ -131,8 +131,9 @@ impl<H: Handler> Spawn for Erased<H> {
         options: SpawnOptions,
     ) -> Result<Pid, StartError> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let exchange =
-            Exchange::new(call.context, call.sink, self.served.server_info.clone(), self.served.pace);
+        let (server_info, pace) = (self.served.server_info.clone(), self.served.pace);
+        let logging = self.served.capabilities.logging.is_some();
+        let exchange = Exchange::new(call.context, call.sink, server_info, pace, logging);
         let served = Arc::clone(&self.served);
         let request = |me: &Me<_>| RequestProcess::new(served, call.message, exchange, call.held, me.pid());
         Ok(parent.start_child_with(label, request, options)?.pid)

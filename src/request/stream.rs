@@ -319,6 +319,7 @@ mod tests {
             Arc::clone(&outbox) as _,
             None,
             Pace::default(),
+            true,
         );
         let granted = Arc::new(SubscriptionFilter::new().resource("x:a"));
         let noted = exchange.acknowledge(granted, |sink| sink.note(Change::resource("x:a")));

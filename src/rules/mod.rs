@@ -30,6 +30,7 @@
 //! | PROG-04: progress | `progress.rs` |
 //! | PROG-08, LOG-07: how often something is reported | `rate.rs` |
 //! | SUB-02, SUB-06, SUB-12, TASK-28: what a stream is told | `subscription.rs` |
+//! | SSE-02, LOG-02, PROG-01, PROG-04, CANC-02, RES-20: what other responses carry | `request_scoped.rs` |
 //! | MRTR-07, INP-01, INP-17: what a client has to declare before it is asked | `input_request.rs` |
 //! | MRTR-02 to MRTR-06, CMP-03, SUB-03, SUB-14: results | `reply.rs` |
 
@@ -58,6 +59,7 @@ mod protocol_version;
 pub(crate) mod rate;
 pub(crate) mod reply;
 mod request_meta;
+pub(crate) mod request_scoped;
 pub(crate) mod subscription;
 #[cfg(feature = "suite")]
 pub(crate) mod tool_name;

@@ -86,7 +86,8 @@ impl<M: Send + 'static> TestChannel<M> {
             clock: Clock::system(),
         };
         let outbox = Arc::new(Outbox::new(UNLIMITED, true));
-        let exchange = Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Pace::default());
+        let exchange =
+            Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Pace::default(), true);
         let (forward, messages) = mpsc::unbounded_channel();
         let (tell, told) = oneshot::channel();
         let stand_in = StandIn { tell: Some(tell), forward };

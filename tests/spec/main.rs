@@ -13,6 +13,7 @@ mod logging;
 mod meta;
 mod order;
 mod progress;
+mod request_scoped;
 mod schema;
 mod server;
 mod state;
