@@ -587,6 +587,11 @@ impl Exchange {
             let (code, reason) = (error.code(), &*error.object().message);
             tracing::debug!(request = %self.context, code, reason, "answered with an error");
         }
+        if !errors::may_be_sent(error.code()) {
+            let (code, reason) = (error.code(), error.message());
+            tracing::error!(request = %self.context, code, reason, "bug of the handler: JSON-RPC reserves the code");
+            return self.answer_object(&errors::internal());
+        }
         self.give_error(error.object(), error.lacks())
     }
 

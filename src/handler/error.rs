@@ -22,7 +22,9 @@ struct Inner {
 }
 
 impl RpcError {
-    /// An error with a code of the application. JSON-RPC reserves `-32768..=-32000`; use codes outside (BASE-21).
+    /// An error with a code of the application. JSON-RPC reserves `-32768..=-32000`; use codes outside (BASE-21). One in
+    /// there that the specification does not define is never sent (BASE-17, BASE-18, BASE-20): the client reads `-32603`, and
+    /// the trace names the bug of the handler.
     pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
             error: ErrorObject::new(code, message),

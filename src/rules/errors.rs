@@ -17,7 +17,8 @@
 //! | drain, overload | 503 | 503 |
 //! | by the handler: `-32601` | | 404 |
 //! | by the handler: `-32020` to `-32022` | | 400 |
-//! | by the handler: any other | | 200 |
+//! | by the handler: any other outside of `-32768` to `-32000` | | 200 |
+//! | by the handler: any other in there | `-32603` | 200 |
 //!
 //! A status is an error only where the specification says so: clients lose the JSON-RPC error otherwise.
 
@@ -51,6 +52,23 @@ pub(crate) mod code {
     pub(crate) const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
     /// The server takes no more now, and nothing of the request has run: it may be sent again (D7).
     pub(crate) const UNAVAILABLE: i64 = 503;
+}
+
+/// Whether an error may have this code: any outside of what JSON-RPC reserves (BASE-21), and in there those of this revision
+/// (BASE-17, BASE-18, BASE-20).
+pub(crate) fn may_be_sent(code: i64) -> bool {
+    !(-32768..=-32000).contains(&code)
+        || matches!(
+            code,
+            code::PARSE_ERROR
+                | code::INVALID_REQUEST
+                | code::METHOD_NOT_FOUND
+                | code::INVALID_PARAMS
+                | code::INTERNAL_ERROR
+                | code::HEADER_MISMATCH
+                | code::MISSING_CLIENT_CAPABILITY
+                | code::UNSUPPORTED_PROTOCOL_VERSION
+        )
 }
 
 /// The status of an error that a handler answers with, as long as nothing was streamed before.

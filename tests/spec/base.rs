@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::server;
+use crate::support::logs::Logs;
 use crate::support::mirror::Mirror;
 use crate::support::{Post, Response, Server, call, notification, request};
 
@@ -163,6 +164,21 @@ async fn base_14_base_21_an_application_error_goes_out_with_its_code_and_data() 
         let error =
             server.send(call("fail", json!({"code": code, "data": data}))).await.answer()["error"].clone();
         assert_eq!(error, json!({"code": code, "message": "failed as asked", "data": data}));
+    }
+}
+
+#[tokio::test]
+async fn base_17_base_18_base_20_a_reserved_code_that_the_revision_does_not_define_is_never_sent() {
+    let (logs, _guard) = Logs::record(tracing::Level::ERROR);
+    let server = Server::start(Mirror).await;
+    let reserved = [-32768, -32100, -32099, -32050, -32042, -32023, -32019, -32002, -32000];
+    for code in reserved {
+        let answer = server.send(call("fail", json!({"code": code, "data": "d"}))).await.answer();
+        assert_eq!(answer["error"], json!({"code": -32603, "message": "internal error"}), "{code}");
+    }
+    assert_eq!(logs.lines("ERROR").len(), reserved.len(), "{}", logs.text());
+    for code in [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022, -32769, -31999] {
+        assert_eq!(server.send(call("fail", json!({"code": code}))).await.code(), code);
     }
 }
 
