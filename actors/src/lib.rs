@@ -106,6 +106,7 @@ mod tree;
 
 pub use address::Address;
 pub use child_spec::{BoxFuture, ChildSpec, Restart, StartFn};
+pub use contain::contained;
 pub use dynamic::{DynamicOptions, DynamicSupervisor};
 pub use exit::{Crash, CrashKind, ExitReason, Tag};
 pub use feed::{ExitEvent, ExitFeed, Lagged};

@@ -10,7 +10,6 @@
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
 //! | `clock.rs` | [`Clock`], what time of day it is |
-//! | `contained.rs` | code of the application outside of callbacks: a panic costs nothing else |
 //! | `context.rs` | what is known of a request before user code runs |
 //! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
 //! | `principal.rs` | [`Principal`], who calls |
@@ -20,7 +19,6 @@ mod change;
 mod channel;
 mod clock;
 mod connect;
-mod contained;
 mod context;
 mod error;
 mod grant;
@@ -40,7 +38,6 @@ pub(crate) use channel::{Exchange, Pace};
 pub use clock::{Clock, ManualClock};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
-pub(crate) use contained::contained;
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;
@@ -48,6 +45,8 @@ pub use grant::Grant;
 pub use notifier::Notifier;
 pub(crate) use notifier::Publish;
 pub use principal::Principal;
+/// For code of the application that runs outside of callbacks.
+pub(crate) use ractor_otp::contained;
 pub use reply::Reply;
 pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
 

@@ -42,6 +42,25 @@ async fn a_destructor_that_panics_costs_its_own_request_alone() {
     );
 }
 
+/// The future of the hook is dropped when its time is over, in the task of its connection.
+#[tokio::test]
+async fn a_destructor_of_the_connect_hook_that_panics_costs_no_connection() {
+    let options = Options::new().connect(|request| async move {
+        if request.bearer_token().is_some() {
+            let _held = PanicsInDrop;
+            std::future::pending::<()>().await;
+        }
+        Ok(Principal::anonymous())
+    });
+    let options = options.connect_time(Duration::from_millis(50));
+    let server = Server::start_with(fixture::suite(), options).await;
+    let mut client = server.client().await;
+    let echo = call("echo", json!({"text": "same connection"}));
+    let refused = client.send(&echo.clone().header("Authorization", "Bearer slow")).await;
+    assert_eq!(refused.status, 503);
+    assert_eq!(client.send(&echo).await.text(), "same connection");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_handler_that_blocks_its_thread_is_named_when_the_server_shuts_down() {
     async fn blocks(_: NoArguments) -> &'static str {
