@@ -84,6 +84,8 @@ pub(crate) struct Exchange {
     /// Whether the server declares that it logs.
     logging: bool,
     closed: AtomicBool,
+    /// Whether its time is over.
+    expired: AtomicBool,
     /// What a listen stream was granted; empty before.
     granted: OnceLock<Arc<SubscriptionFilter>>,
 }
@@ -233,6 +235,21 @@ impl<M: Send + 'static> Channel<M> {
         self.me.pid().exit(ExitReason::ShutdownWith(Tag::CLOSED));
     }
 
+    /// Answers the request because its time is over, and then interrupts it; false if it has an answer already. The answer
+    /// comes before the exit, since the handler may take its time to end; the mark comes before both, so that what the
+    /// handler returns in between is known to come too late.
+    #[cfg(any(test, feature = "suite"))]
+    pub(crate) fn expire(&self, answer: impl FnOnce(&Self) -> Result<(), Closed>) -> bool {
+        self.exchange.expired.store(true, Ordering::Release);
+        let answered = answer(self).is_ok();
+        if answered {
+            self.me.pid().exit(ExitReason::ShutdownWith(Tag::EXPIRED));
+        } else {
+            self.exchange.expired.store(false, Ordering::Release);
+        }
+        answered
+    }
+
     /// Says who the server is in the results of this request (META-12), in place of
     /// [`Handler::server_info`](super::Handler::server_info), for servers that are not the same to every caller. The first
     /// call counts.
@@ -364,17 +381,17 @@ impl Exchange {
     ) -> Arc<Self> {
         let progress = Mutex::new(Progress::new(pace.progress));
         let logs = Mutex::new(Rate::new(pace.logs));
-        let (closed, granted, own_server_info) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
         Arc::new(Self {
             context,
             sink,
             server_info,
-            own_server_info,
+            own_server_info: OnceLock::new(),
             progress,
             logs,
             logging,
-            closed,
-            granted,
+            closed: AtomicBool::new(false),
+            expired: AtomicBool::new(false),
+            granted: OnceLock::new(),
         })
     }
 
@@ -401,6 +418,11 @@ impl Exchange {
     /// Whether the answer was given already, by the handler itself.
     pub(crate) fn was_answered(&self) -> bool {
         self.sink.is_answered()
+    }
+
+    /// Whether the time of the request is over, and it was answered so.
+    pub(crate) fn is_expired(&self) -> bool {
+        self.expired.load(Ordering::Acquire)
     }
 
     fn is_open_stream(&self) -> bool {

@@ -27,6 +27,8 @@ mod registry;
 mod slots;
 mod spawn;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use admission::{Place, StreamCaps};
 pub(crate) use budget::{Budget, Share};

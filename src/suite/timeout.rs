@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor_otp::{ExitReason, Pid, Tag};
+use ractor_otp::Pid;
 
 use crate::handler::{Channel, Closed, RpcError};
 use crate::rules::errors::code;
@@ -16,8 +16,7 @@ pub(super) fn fault(limit: Option<Duration>) -> Option<String> {
     limit.filter(Duration::is_zero).map(|_| "its timeout is 0; any longer time would do".to_owned())
 }
 
-/// Answers a request when its time is over, and then interrupts it. The answer comes first, since what follows may take its
-/// time.
+/// Answers a request when its time is over, and then interrupts it.
 pub(super) fn expire_after(
     limit: Duration,
     channel: &Channel<SuiteMessage>,
@@ -27,11 +26,10 @@ pub(super) fn expire_after(
     let (expired, warnings) = (channel.clone(), Arc::clone(warnings));
     let timer = async move {
         tokio::time::sleep(limit).await;
-        // Closed means that the request has just ended by itself.
-        if answer(&expired).is_ok() {
+        // If not, the request has just ended by itself.
+        if expired.expire(answer) {
             let pid = expired.pid();
             warn(&warnings, &pid, limit);
-            pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
         }
     };
     channel.spawn(timer, |_| SuiteMessage::task_ended());
