@@ -31,10 +31,12 @@ impl Acceptor {
     }
 
     /// Waits for room below the connection limit, then for a client: beyond the limit clients wait in the backlog.
-    async fn accept(&self) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    /// `None` if the port is closed.
+    async fn accept(&self) -> io::Result<Option<(TcpStream, OwnedSemaphorePermit)>> {
         let permit = self.port.room().await?;
-        let (stream, _) = self.port.socket()?.accept().await?;
-        Ok((stream, permit))
+        let Some(socket) = self.port.socket() else { return Ok(None) };
+        let (stream, _) = socket.accept().await?;
+        Ok(Some((stream, permit)))
     }
 
     async fn back_off(&mut self, error: &io::Error) {
@@ -56,10 +58,12 @@ impl Process for Acceptor {
     async fn handle_continue(&mut self, _: &Me<()>) -> Next {
         loop {
             match self.accept().await {
-                Ok((stream, permit)) => {
+                Ok(Some((stream, permit))) => {
                     self.pause = FIRST_PAUSE;
                     connection::start(&self.port, stream, permit).await;
                 }
+                // Nothing is left to do but to wait for the exit request.
+                Ok(None) => return Next::Receive,
                 Err(error) => self.back_off(&error).await,
             }
         }

@@ -49,9 +49,9 @@ impl Port {
         Arc::clone(&self.room).acquire_owned().await.map_err(io::Error::other)
     }
 
-    pub(super) fn socket(&self) -> io::Result<Arc<TcpListener>> {
-        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        socket.clone().ok_or_else(|| io::Error::other("the listener is closed"))
+    /// The bound socket; `None` once the port is closed.
+    pub(super) fn socket(&self) -> Option<Arc<TcpListener>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ends the acceptor and lets go of the socket: the port closes, connections stay.

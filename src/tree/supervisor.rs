@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, lookup_host};
 
 use crate::handler::{Change, Handler, Misconfigured};
 use crate::http::Endpoint;
-use crate::request::{Budget, Drain, Slots, Spawn, Streams, Topic, erase};
+use crate::request::{Budget, Drain, Phase, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
 use crate::rules::rate::Warnings;
 use crate::wire::ServerNotification;
@@ -139,8 +139,10 @@ impl McpSupervisor {
     /// # Errors
     ///
     /// [`Error::Listen`] if the system refuses the address, [`Error::Misconfigured`] for an address that is not a
-    /// loopback one without [`Options::allowed_hosts`] or [`Options::any_host`], [`Error::Stopped`] after the end.
+    /// loopback one without [`Options::allowed_hosts`] or [`Options::any_host`], [`Error::Stopped`] from the begin of a
+    /// shutdown on.
     pub async fn listen(&self, address: impl ToString) -> Result<Listener, Error> {
+        self.0.still_open()?;
         let name = address.to_string();
         let failed = |source| Error::listen(&name, source);
         if let Some(fault) = address_fault(&name) {
@@ -155,7 +157,7 @@ impl McpSupervisor {
     ///
     /// # Errors
     ///
-    /// As [`listen`](McpSupervisor::listen).
+    /// As [`listen`](McpSupervisor::listen); the socket is closed then.
     pub async fn listen_on(&self, socket: std::net::TcpListener) -> Result<Listener, Error> {
         let failed = |source| Error::listen("the given socket", source);
         socket.set_nonblocking(true).map_err(failed)?;
@@ -165,15 +167,18 @@ impl McpSupervisor {
     async fn serve_port(&self, socket: TcpListener) -> Result<Listener, Error> {
         let address = socket.local_addr().map_err(|source| Error::listen("the socket", source))?;
         let endpoint = self.0.listening(address)?;
+        self.0.still_open()?;
         let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
-        let pid = self.0.listeners.start_child(listener::spec(Arc::clone(&port))).await;
-        let pid = pid.map_err(|source| match self.0.root.pid().exit_reason() {
-            Some(reason) => Error::Stopped(reason),
-            None => Error::start(format!("listener {address}"), source),
+        let started = self.0.listeners.start_child(listener::spec(Arc::clone(&port))).await;
+        let pid = started.map_err(|source| {
+            self.0.still_open().err().unwrap_or_else(|| Error::start(format!("listener {address}"), source))
         })?;
-        let mut ports = self.0.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        ports.retain(|port| port.strong_count() > 0);
-        ports.push(Arc::downgrade(&port));
+        self.0.add_port(&port);
+        // Asked again: a shutdown that began meanwhile has closed the ports that it knew.
+        if let Err(stopped) = self.0.still_open() {
+            port.close().await;
+            return Err(stopped);
+        }
         Ok(Listener { address, pid })
     }
 
@@ -198,11 +203,12 @@ impl McpSupervisor {
     ///
     /// # Errors
     ///
-    /// [`Error::Start`] if the server is shutting down.
+    /// [`Error::Stopped`] from the begin of a shutdown on, [`Error::Start`] if the connection's supervisor does not start.
     pub async fn serve<IO>(&self, io: IO, peer: Option<SocketAddr>) -> Result<Pid, Error>
     where
         IO: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
+        self.0.still_open()?;
         let endpoint = self.0.embedding(Some(self.0.options.path.clone()));
         let started = async { connection::serve(&self.0.embedded.shard()?, endpoint, io, peer).await };
         started.await.map_err(|source| Error::start("a connection", source))
@@ -376,6 +382,21 @@ impl Server {
             drain: self.drain.clone(),
             warnings: Warnings::new(),
         })
+    }
+
+    /// What is to open a port or take a connection is refused once a shutdown has begun.
+    fn still_open(&self) -> Result<(), Error> {
+        match self.root.pid().exit_reason() {
+            Some(reason) => Err(Error::Stopped(reason)),
+            None if self.drain.phase() > Phase::Open => Err(Error::Stopped(ExitReason::Shutdown)),
+            None => Ok(()),
+        }
+    }
+
+    fn add_port(&self, port: &Arc<Port>) {
+        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.retain(|port| port.strong_count() > 0);
+        ports.push(Arc::downgrade(port));
     }
 
     pub(super) fn ports(&self) -> Vec<Arc<Port>> {

@@ -23,6 +23,7 @@ mod http2_flood;
 mod kit;
 mod limits;
 mod linked;
+mod listeners;
 mod load;
 mod requests;
 mod restart;
