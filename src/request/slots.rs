@@ -58,7 +58,8 @@ impl Slots {
         Some(Slot { _server: server.taken()?, _connection: connection })
     }
 
-    pub(crate) fn in_use(&self) -> usize {
+    #[cfg(test)]
+    fn in_use(&self) -> usize {
         self.calls.in_use() + self.lists.in_use()
     }
 

@@ -1,5 +1,6 @@
 //! The drain, in phases over all listeners. Each phase has its limit, and what does not keep to one falls to the next.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
@@ -23,9 +24,9 @@ pub struct Summary {
     /// Those that did not finish within the deadline and were interrupted: they answered `-32603`, and `handle_close`
     /// ran.
     pub interrupted: usize,
-    /// Those whose `handle_close` did not end in time and that were killed.
+    /// Those whose `handle_close` did not end in time and that were killed, open streams included.
     pub killed: usize,
-    /// Those that could not even be killed, because they block their thread, by label.
+    /// Those that could not even be killed, because they block their thread, by label; open streams included.
     pub stuck: Vec<String>,
 }
 
@@ -41,12 +42,15 @@ impl fmt::Display for Summary {
 }
 
 pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
-    let mut summary = Summary { running: server.slots.in_use(), ..Summary::default() };
-    tracing::info!(target: "ractor_mcp", running = summary.running, ?deadline, "shutting down");
+    server.drain.enter(Phase::Draining);
+    let streams: HashSet<Pid> = server.streams.admission.streams().into_iter().collect();
+    let running = requests(server).iter().filter(|request| !streams.contains(request)).count();
+    let mut summary = Summary { running, ..Summary::default() };
+    tracing::info!(target: "ractor_mcp", running, streams = streams.len(), ?deadline, "shutting down");
     stop_accepting(server).await;
-    end_streams(server).await;
-    if timeout(deadline, server.slots.all_free()).await.is_err() {
-        interrupt(server, &mut summary).await;
+    end_streams(&streams);
+    if timeout(deadline, none_left(server)).await.is_err() {
+        interrupt(server, &streams, &mut summary).await;
     }
     server.drain.enter(Phase::Closing);
     let _ = timeout(LAST_WAIT, connections_gone(server)).await;
@@ -65,28 +69,31 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
 
 /// The ports close; connections that are open answer 503 to new requests.
 async fn stop_accepting(server: &Server) {
-    server.drain.enter(Phase::Draining);
     for port in server.ports() {
         port.close().await;
     }
 }
 
-/// Streams have no end of their own: they are torn down at once, before the calls are waited for.
-async fn end_streams(server: &Server) {
-    let admission = &server.streams.admission;
-    for stream in admission.streams() {
+/// Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.
+fn end_streams(streams: &HashSet<Pid>) {
+    for stream in streams {
         stream.exit(ExitReason::Shutdown);
     }
-    let _ = timeout(server.options.limits.close_time, admission.all_ended()).await;
 }
 
-/// Asks the requests that are left to exit, then kills them.
-async fn interrupt(server: &Server, summary: &mut Summary) {
+/// Resolves when neither calls nor streams are left. None are admitted any more.
+async fn none_left(server: &Server) {
+    server.slots.all_free().await;
+    server.streams.admission.all_ended().await;
+}
+
+/// Asks the calls that are left to exit, as the streams were, then kills whatever is left of both.
+async fn interrupt(server: &Server, streams: &HashSet<Pid>, summary: &mut Summary) {
     let left = requests(server);
-    summary.interrupted = left.len();
-    for request in &left {
-        tracing::warn!(target: "ractor_mcp", request = %request.label(), "not finished in time: interrupted");
-        request.exit(ExitReason::Shutdown);
+    for call in left.iter().filter(|request| !streams.contains(request)) {
+        summary.interrupted += 1;
+        tracing::warn!(target: "ractor_mcp", request = %call.label(), "not finished in time: interrupted");
+        call.exit(ExitReason::Shutdown);
     }
     if timeout(server.options.limits.close_time, all_ended(&left)).await.is_ok() {
         return;
@@ -106,7 +113,7 @@ async fn all_ended(requests: &[Pid]) {
     }
 }
 
-/// All running requests, wherever they came from: the leaves below connections and shards.
+/// All running requests, streams included, wherever they came from: the leaves below connections and shards.
 fn requests(server: &Server) -> Vec<Pid> {
     fn leaves(pid: &Pid, found: &mut Vec<Pid>) {
         if pid.queue().is_some() {

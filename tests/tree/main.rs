@@ -31,5 +31,6 @@ mod shutdown;
 mod stream_ends;
 mod stream_limits;
 mod streams;
+mod stubborn;
 mod topics;
 mod unopened;
