@@ -6,13 +6,13 @@ use std::future::Future;
 use std::time::Duration;
 
 use ractor_otp::{DynamicSupervisor, ExitReason, Pid, Shutdown};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::request::Phase;
 
 use super::supervisor::Server;
 
-/// How long a kill may take before its actor counts as stuck, and how long responses may take to go out.
+/// How long ports may take to close, a kill may take before its actor counts as stuck, and responses may take to go out.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// What became of the requests that ran when the shutdown began.
@@ -41,15 +41,17 @@ impl fmt::Display for Summary {
     }
 }
 
+/// The time runs from here, and not from the phase that waits for its end: the ports, too, take of it.
 pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
+    let began = Instant::now();
     server.drain.enter(Phase::Draining);
     let streams: HashSet<Pid> = server.streams.admission.streams().into_iter().collect();
     let running = requests(server).iter().filter(|request| !streams.contains(request)).count();
     let mut summary = Summary { running, ..Summary::default() };
     tracing::info!(target: "ractor_mcp", running, streams = streams.len(), ?deadline, "shutting down");
-    stop_accepting(server).await;
+    let _ = timeout(LAST_WAIT, stop_accepting(server)).await;
     end_streams(&streams);
-    if timeout(deadline, none_left(server)).await.is_err() {
+    if timeout(deadline.saturating_sub(began.elapsed()), none_left(server)).await.is_err() {
         interrupt(server, &streams, &mut summary).await;
     }
     server.drain.enter(Phase::Closing);
@@ -67,10 +69,13 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     summary
 }
 
-/// The ports close; connections that are open answer 503 to new requests.
+/// The ports close; connections that are open answer 503 to new requests. Each closes in a task of its own: an acceptor on a
+/// thread that a handler blocks holds up no other.
 async fn stop_accepting(server: &Server) {
-    for port in server.ports() {
-        port.close().await;
+    let ports = server.ports().into_iter();
+    let closing: Vec<_> = ports.map(|port| tokio::spawn(async move { port.close().await })).collect();
+    for port in closing {
+        let _ = port.await;
     }
 }
 

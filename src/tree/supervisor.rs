@@ -312,6 +312,9 @@ impl McpSupervisor {
 
     /// Ends the server in order: no new connections, then running requests finish within `deadline`, then those left are
     /// interrupted, then killed; see `supervision.md`. A second call waits for the first.
+    ///
+    /// The deadline counts from the call. Whatever handlers do, it returns within the deadline, twice the
+    /// [close time](Options::close_time) and 10 s, as long as the runtime has a thread left that no handler blocks.
     pub async fn shutdown(&self, deadline: Duration) -> Summary {
         self.0.shutdown.get_or_init(|| shutdown::run(&self.0, deadline)).await.clone()
     }
