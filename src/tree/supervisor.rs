@@ -326,18 +326,20 @@ impl McpSupervisor {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if the server ended before the signal, with the reason.
+    /// [`Error::Stopped`] if the server ended before the signal, with the reason, and not by
+    /// [`shutdown`](McpSupervisor::shutdown).
     pub async fn run_until(&self, signal: impl Future<Output = ()>) -> Result<(), Error> {
         tokio::select! {
-            reason = self.stopped() => match self.0.shutdown.get() {
-                Some(_) => Ok(()),
-                None => Err(Error::Stopped(reason)),
-            },
-            () = signal => {
-                self.shutdown(self.0.options.drain).await;
-                Ok(())
+            reason = self.stopped() => {
+                // Whoever ordered a shutdown may learn of the end only after this task.
+                if self.0.drain.phase() == Phase::Open {
+                    return Err(Error::Stopped(reason));
+                }
             }
+            () = signal => {}
         }
+        self.shutdown(self.0.options.drain).await;
+        Ok(())
     }
 
     /// Waits until the server has ended, and tells why.

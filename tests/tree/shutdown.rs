@@ -114,3 +114,25 @@ async fn run_until_ends_with_its_signal() {
     running.await.unwrap().expect("an ordered end is no error");
     assert!(!server.mcp.pid().is_alive());
 }
+
+/// `run_until` learns of the end of the server before whoever ordered it has the summary.
+#[tokio::test]
+async fn run_until_ends_well_when_another_task_shuts_down() {
+    let server = Server::start(fixture::suite()).await;
+    let mcp = server.mcp.clone();
+    let running = tokio::spawn(async move { mcp.run_until(std::future::pending()).await });
+    // The test has the only thread: it waits for the end before the shutdown does.
+    tokio::task::yield_now().await;
+    server.mcp.shutdown(Duration::from_secs(1)).await;
+    running.await.unwrap().expect("an ordered end is no error");
+}
+
+#[tokio::test]
+async fn run_until_tells_the_reason_of_an_end_that_nobody_ordered() {
+    let server = Server::start(fixture::suite()).await;
+    let mcp = server.mcp.clone();
+    let running = tokio::spawn(async move { mcp.run_until(std::future::pending()).await });
+    server.mcp.pid().exit(ExitReason::Shutdown);
+    let ended = running.await.unwrap();
+    assert!(matches!(ended, Err(ractor_mcp::Error::Stopped(ExitReason::Shutdown))), "{ended:?}");
+}
