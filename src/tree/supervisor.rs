@@ -8,7 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use ractor_otp::{
@@ -59,6 +59,9 @@ pub(super) struct Server {
     handler: Arc<dyn Spawn>,
     listeners: Supervisor,
     pub(super) embedded: Arc<Embedded>,
+    /// What all connections of `serve()` share, and what all services do.
+    served: OnceLock<Arc<Endpoint>>,
+    mounted: OnceLock<Arc<Endpoint>>,
     /// Weak: the sockets belong to the tree, and a tree that was killed must not keep its ports.
     ports: Mutex<Vec<Weak<Port>>>,
 }
@@ -128,6 +131,8 @@ impl McpSupervisor {
             handler,
             listeners,
             embedded,
+            served: OnceLock::new(),
+            mounted: OnceLock::new(),
             ports: Mutex::default(),
         };
         server.handler.started();
@@ -188,7 +193,8 @@ impl McpSupervisor {
     /// Disconnects are noticed as far as the server in front drops the response or its body. `Host` must be a loopback
     /// name unless [`Options::allowed_hosts`] or [`Options::any_host`] says otherwise, since no bound address is known.
     pub fn service(&self) -> McpService {
-        McpService::new(Arc::clone(&self.0.embedded), self.0.embedding(None))
+        let endpoint = self.0.mounted.get_or_init(|| self.0.embedding(None));
+        McpService::new(Arc::clone(&self.0.embedded), Arc::clone(endpoint))
     }
 
     /// The protected resource metadata document as a `tower` service, to mount at `/.well-known` beside
@@ -209,8 +215,9 @@ impl McpSupervisor {
         IO: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
         self.0.still_open()?;
-        let endpoint = self.0.embedding(Some(self.0.options.path.clone()));
-        let started = async { connection::serve(&self.0.embedded.shard()?, endpoint, io, peer).await };
+        let endpoint = self.0.served.get_or_init(|| self.0.embedding(Some(self.0.options.path.clone())));
+        let started =
+            async { connection::serve(&self.0.embedded.shard()?, Arc::clone(endpoint), io, peer).await };
         started.await.map_err(|source| Error::start("a connection", source))
     }
 

@@ -245,6 +245,30 @@ async fn a_pipe_in_memory_is_a_connection() {
     server.await_none("connection").await;
 }
 
+/// Whoever sends a thousand of them, each on a connection of its own, gets one line a second.
+#[tokio::test(start_paused = true)]
+async fn refusals_are_told_once_a_second_over_all_connections_and_all_services() {
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let server = server().await;
+    let foreign = || request("tools/list", json!({})).header("Origin", "https://elsewhere.example");
+    for _ in 0..3 {
+        let (mut ours, theirs) = duplex(4096);
+        server.mcp().serve(TokioIo::new(theirs), None).await.expect("served");
+        let bytes = foreign().header("Connection", "close").to_bytes("localhost");
+        tokio::io::AsyncWriteExt::write_all(&mut ours, &bytes).await.expect("the server reads");
+        let mut answer = String::new();
+        tokio::io::AsyncReadExt::read_to_string(&mut ours, &mut answer).await.expect("text");
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    }
+    let told = || logs.lines("WARN").iter().filter(|line| line.contains("request refused")).count();
+    assert_eq!(told(), 1, "{}", logs.text());
+    for _ in 0..3 {
+        let mounted = Router::new().route_service("/", server.mcp().service());
+        assert_eq!(send(&mounted, &foreign().path("/")).await.status(), 403);
+    }
+    assert_eq!(told(), 2, "{}", logs.text());
+}
+
 #[tokio::test]
 async fn a_unix_socket_is_a_connection() {
     let server = server().await;
