@@ -11,7 +11,8 @@
 //! └─ embedded                         supervisor                            embedded.rs
 //! ```
 //!
-//! `options.rs` holds what can be set, `shutdown.rs` the drain, phase by phase, `error.rs` why a start failed.
+//! `options.rs` holds what can be set, `shutdown.rs` the drain, phase by phase, `signal.rs` what asks for it, `error.rs` why a
+//! start failed.
 
 mod acceptor;
 mod connection;
@@ -20,11 +21,13 @@ mod error;
 mod listener;
 mod options;
 mod shutdown;
+mod signal;
 mod supervisor;
 
 pub use embedded::{McpService, WellKnown};
 pub use error::Error;
 pub use listener::Listener;
 pub use options::Options;
-pub use shutdown::{Summary, shutdown_signal};
+pub use shutdown::Summary;
+pub use signal::shutdown_signal;
 pub use supervisor::McpSupervisor;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::future::Future;
 use std::time::Duration;
 
 use ractor_otp::{DynamicSupervisor, ExitReason, Pid, Shutdown};
@@ -141,25 +140,4 @@ async fn connections_gone(server: &Server) {
 fn parents(server: &Server) -> Vec<DynamicSupervisor> {
     let connections = server.ports().into_iter().filter_map(|port| port.connections().ok());
     connections.chain(server.embedded.shards()).collect()
-}
-
-/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. From then on, and until the process
-/// ends, these signals do nothing: a second one does not cut the drain short, which has its own limits.
-pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
-    // Registered now, not when the future is first polled: a signal in between must not be lost.
-    #[cfg(unix)]
-    let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
-    async move {
-        #[cfg(unix)]
-        if let Ok(mut terminate) = terminate {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
 }

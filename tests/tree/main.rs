@@ -28,6 +28,7 @@ mod load;
 mod requests;
 mod restart;
 mod shutdown;
+mod signal;
 mod stream_ends;
 mod stream_limits;
 mod streams;
