@@ -27,15 +27,13 @@ struct Entry {
 }
 
 impl OriginPolicy {
-    /// Adds origins such as `https://app.example.com`. An entry without a port matches every port.
+    /// Lists origins such as `https://app.example.com`, in place of those before. An entry without a port matches every port.
     ///
     /// # Errors
     ///
     /// What is wrong with an entry.
     pub(crate) fn with_list(mut self, origins: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        for entry in origins {
-            self.listed.push(Entry::read(&entry)?);
-        }
+        self.listed = origins.into_iter().map(|entry| Entry::read(&entry)).collect::<Result<_, _>>()?;
         Ok(self)
     }
 

@@ -19,8 +19,8 @@ const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 /// The largest number of bytes that HTTP/2 has a setting for.
 const LARGEST_HEAD: usize = u32::MAX as usize;
 
-/// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; they do not
-/// change after the start.
+/// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; the last call of
+/// one counts. They do not change after the start.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +43,8 @@ pub struct Options {
     pub(super) drain: Duration,
     pub(super) stream_caps: StreamCaps,
     pub(super) stream_limits: StreamLimits,
-    faults: Vec<String>,
+    /// What is wrong with the last value of an option, with its name.
+    faults: Vec<(&'static str, String)>,
 }
 
 impl Default for Options {
@@ -82,11 +83,12 @@ impl Options {
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
-        if !path.starts_with('/') || path.contains(['?', '#']) {
-            self.faults.push(format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`"));
-        }
+        let is_path = path.starts_with('/') && !path.contains(['?', '#']);
         path.trim_end_matches('/').clone_into(&mut self.path);
-        self
+        self.judged(
+            "path",
+            (!is_path).then(|| format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`")),
+        )
     }
 
     /// The largest request body in bytes, 4 MiB by default; a larger one answers 413.
@@ -352,40 +354,43 @@ impl Options {
     /// starts.
     #[must_use]
     pub fn protected_resource(mut self, resource: &ProtectedResource) -> Self {
-        match resource.prepare() {
-            Ok(metadata) => self.gate.metadata = Some(metadata),
-            Err(faults) => self.faults.extend(faults),
-        }
-        self
+        let (metadata, faults) = match resource.prepare() {
+            Ok(metadata) => (Some(metadata), Vec::new()),
+            Err(faults) => (None, faults),
+        };
+        self.gate.metadata = metadata;
+        self.judged("protected_resource", faults)
     }
 
     /// The names under which clients may reach the server, without ports: any other `Host` answers 403. The default
     /// is the loopback names on a loopback bind; any other bind needs this or [`any_host`](Options::any_host).
     #[must_use]
     pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
-        match HostPolicy::list(hosts.into_iter().map(Into::into)) {
-            Ok(policy) => self.hosts = Some(policy),
-            Err(fault) => self.faults.push(fault),
-        }
-        self
+        let listed = HostPolicy::list(hosts.into_iter().map(Into::into));
+        let fault = listed.as_ref().err().cloned();
+        self.hosts = listed.ok();
+        self.judged("allowed_hosts", fault)
     }
 
     /// Accepts every `Host`. Only behind something else that checks it.
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.hosts = Some(HostPolicy::Any);
-        self
+        self.judged("allowed_hosts", None)
     }
 
     /// The web origins whose pages may call the server, such as `https://app.example.com`; an entry without a port
     /// matches every port. Any other `Origin` answers 403. Loopback origins are allowed on loopback binds.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
-        match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
-            Ok(policy) => self.origins = policy,
-            Err(fault) => self.faults.push(fault),
-        }
-        self
+        let fault = match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
+            Ok(policy) => {
+                self.origins = policy;
+                None
+            }
+            Err(fault) => Some(fault),
+        };
+        self.judged("allowed_origins", fault)
     }
 
     /// Accepts `Origin: null`, which sandboxed and local pages send and any page can make a browser send. Refused by
@@ -397,21 +402,24 @@ impl Options {
     }
 
     pub(super) fn check(&self) -> Result<(), Misconfigured> {
-        Misconfigured::unless_empty(self.faults.clone())
+        Misconfigured::unless_empty(self.faults.iter().map(|(_, fault)| fault.clone()).collect())
     }
 
-    fn at_least(mut self, option: &str, value: usize, least: usize) -> Self {
-        if value < least {
-            self.faults.push(format!("{option}: {value} is too small; at least {least}"));
-        }
+    /// Notes what is wrong with an option. What was wrong with it before its last call does not count.
+    fn judged(mut self, option: &'static str, faults: impl IntoIterator<Item = String>) -> Self {
+        self.faults.retain(|(judged, _)| *judged != option);
+        self.faults.extend(faults.into_iter().map(|fault| (option, fault)));
         self
     }
 
-    fn above_zero(mut self, option: &str, time: Duration) -> Self {
-        if time.is_zero() {
-            self.faults.push(format!("{option}: the time is zero; at least a millisecond"));
-        }
-        self
+    fn at_least(self, option: &'static str, value: usize, least: usize) -> Self {
+        let fault = (value < least).then(|| format!("{option}: {value} is too small; at least {least}"));
+        self.judged(option, fault)
+    }
+
+    fn above_zero(self, option: &'static str, time: Duration) -> Self {
+        let fault = time.is_zero().then(|| format!("{option}: the time is zero; at least a millisecond"));
+        self.judged(option, fault)
     }
 }
 
@@ -429,5 +437,29 @@ mod tests {
         let options = Options::new().path("mcp").max_body(0).keep_alive(Duration::ZERO);
         assert_eq!(options.check().unwrap_err().faults().len(), 3);
         assert!(Options::new().check().is_ok());
+    }
+
+    #[test]
+    fn the_last_value_of_an_option_counts() {
+        let hosts = ["app.example.com"];
+        let mended = Options::new()
+            .path("mcp")
+            .path("/mcp")
+            .outbox(0, 0)
+            .outbox(1, 1)
+            .write_stall(Duration::ZERO)
+            .write_stall(Duration::from_secs(1))
+            .allowed_hosts(Vec::<String>::new())
+            .allowed_hosts(hosts)
+            .allowed_origins(["not an origin"])
+            .allowed_origins(["https://app.example.com"])
+            .protected_resource(&ProtectedResource::new("no url", "nor this"))
+            .protected_resource(&ProtectedResource::new("https://h/mcp", "https://issuer.example.com"));
+        assert_eq!(mended.check().map_err(|faults| faults.to_string()), Ok(()));
+        assert!(Options::new().allowed_hosts(Vec::<String>::new()).any_host().check().is_ok());
+        let spoilt = mended.outbox(1, 0).allowed_hosts(hosts).path("/mcp?").any_host();
+        let faults = spoilt.check().unwrap_err();
+        assert_eq!(faults.faults().len(), 2, "{faults}");
+        assert!(faults.faults()[0].starts_with("outbox bytes"), "{faults}");
     }
 }

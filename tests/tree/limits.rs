@@ -321,6 +321,7 @@ async fn allowed_origins_and_null_origin() {
     for (options, origin, status) in [
         (listed(), "https://app.example.com", 200),
         (listed(), "https://app.example.com:8443", 200),
+        (listed().allowed_origins(["https://other.example.com"]), "https://app.example.com", 403),
         (listed(), "http://app.example.com", 403),
         (listed(), "null", 403),
         (listed().null_origin(true), "null", 200),
