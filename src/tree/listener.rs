@@ -3,9 +3,10 @@
 //! The bound socket lives in the [`Port`], which the child specs hold: a restart of the acceptor, or of the whole
 //! listener, keeps the port and the backlog.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ractor_otp::{
     ChildSpec, DynamicOptions, DynamicSupervisor, Pid, StartError, Strategy, Supervisor, SupervisorOptions,
@@ -54,9 +55,14 @@ impl Port {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Lets go of the socket; false if that was done before. What waits for a client still holds it.
+    fn release(&self) -> bool {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
+    }
+
     /// Ends the acceptor and lets go of the socket: the port closes, connections stay.
     pub(super) async fn close(&self) {
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.release();
         if let Some(supervisor) = self.supervisor.get() {
             supervisor.terminate_child("acceptor").await;
         }
@@ -74,9 +80,13 @@ impl Port {
     }
 }
 
+fn label(address: SocketAddr) -> String {
+    format!("listener {address}")
+}
+
 /// The child spec of a listener.
-pub(super) fn spec(port: Arc<Port>) -> ChildSpec {
-    let label = format!("listener {}", port.address);
+fn spec(port: Arc<Port>) -> ChildSpec {
+    let label = label(port.address);
     ChildSpec::new(label.clone(), move |parent: Pid| {
         let (label, port) = (label.clone(), Arc::clone(&port));
         async move {
@@ -106,21 +116,70 @@ fn acceptor(port: &Arc<Port>) -> ChildSpec {
     ChildSpec::process("acceptor", move || Acceptor::new(Arc::clone(&port)))
 }
 
-/// A running listener: what [`McpSupervisor::listen`](super::McpSupervisor::listen) returns.
-#[derive(Clone, Debug)]
+/// A running listener: what [`McpSupervisor::listen`](super::McpSupervisor::listen) returns. Dropping it closes nothing.
+///
+/// ```
+/// use ractor_mcp::prelude::*;
+///
+/// # async fn run() -> Result<(), ractor_mcp::Error> {
+/// let mcp = McpSupervisor::start(Suite::new("moving", "1.0.0")).await?;
+/// let before = mcp.listen("127.0.0.1:0").await?;
+/// let after = mcp.listen("127.0.0.1:0").await?;
+/// before.close().await;
+/// println!("no longer listening on {}, but on {}", before.addr(), after.addr());
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
+/// ```
+#[derive(Clone)]
 pub struct Listener {
-    pub(super) address: SocketAddr,
-    pub(super) pid: Pid,
+    address: SocketAddr,
+    first: Pid,
+    listeners: Supervisor,
+    /// Weak: the socket belongs to the tree.
+    port: Weak<Port>,
 }
 
 impl Listener {
+    pub(super) async fn start(listeners: &Supervisor, port: &Arc<Port>) -> Result<Self, StartError> {
+        let first = listeners.start_child(spec(Arc::clone(port))).await?;
+        let (listeners, weak) = (listeners.clone(), Arc::downgrade(port));
+        Ok(Self { address: port.address, first, listeners, port: weak })
+    }
+
     /// The address that it listens on, with the port that the system chose if it was asked to.
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// The listener's supervisor as it was started; a restart gives it a new one.
-    pub fn pid(&self) -> &Pid {
-        &self.pid
+    /// The listener's supervisor: after a restart the new one, after the end one that has ended.
+    pub fn pid(&self) -> Pid {
+        let running = self.port.upgrade().and_then(|port| port.supervisor.get());
+        running.map_or_else(|| self.first.clone(), |supervisor| supervisor.pid().clone())
+    }
+
+    /// Ends the listener, as OTP ends a child: it is not restarted, and the address is free to be listened on again.
+    ///
+    /// The port closes first. Then its connections end, all at once: their streams are torn down, their running requests are
+    /// interrupted with `shutdown` and answer `-32603`, and what does not end within [`Options::close_time`] is killed. To
+    /// let requests finish, [`shutdown`](super::McpSupervisor::shutdown) has a deadline. Other listeners go on.
+    ///
+    /// It returns when that is done, and at once if the listener has ended. A second call waits for the first, and one during
+    /// a shutdown, which has closed the port already, for that.
+    ///
+    /// [`Options::close_time`]: super::Options::close_time
+    pub async fn close(&self) {
+        let Some(port) = self.port.upgrade() else { return };
+        if port.release() {
+            self.listeners.terminate_child(label(self.address)).await;
+        } else {
+            self.pid().join().await;
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Listener({})", self.pid())
     }
 }

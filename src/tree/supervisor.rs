@@ -25,7 +25,7 @@ use crate::wire::ServerNotification;
 
 use super::connection;
 use super::embedded::{Embedded, McpService, WellKnown};
-use super::listener::{self, Port};
+use super::listener::Port;
 use super::shutdown;
 use super::{Error, Listener, Options, Summary};
 
@@ -174,8 +174,8 @@ impl McpSupervisor {
         let endpoint = self.0.listening(address)?;
         self.0.still_open()?;
         let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
-        let started = self.0.listeners.start_child(listener::spec(Arc::clone(&port))).await;
-        let pid = started.map_err(|source| {
+        let started = Listener::start(&self.0.listeners, &port).await;
+        let listener = started.map_err(|source| {
             self.0.still_open().err().unwrap_or_else(|| Error::start(format!("listener {address}"), source))
         })?;
         self.0.add_port(&port);
@@ -184,7 +184,7 @@ impl McpSupervisor {
             port.close().await;
             return Err(stopped);
         }
-        Ok(Listener { address, pid })
+        Ok(listener)
     }
 
     /// The server as a `tower` service, to mount in hyper, tower or axum: it serves the endpoint at whatever path it is

@@ -1,15 +1,16 @@
-//! Ports: when one opens, and when it does not.
+//! Ports: when one opens, when it does not, and how it is closed while the server goes on.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
-use ractor_mcp::Error;
 use ractor_mcp::otp::ExitReason;
+use ractor_mcp::{Error, Options};
 use serde_json::json;
 use tokio::net::TcpStream;
 
-use crate::support::{Client, Server, call, fixture, shut_down};
+use crate::support::streams::{ALL, acknowledged, expect_teardown, listen, start};
+use crate::support::{Client, Server, call, eventually, fixture, shut_down};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -63,4 +64,77 @@ async fn a_port_that_opens_while_the_drain_begins_closes_again() {
     assert!(refused(addr).await, "the port is closed");
     assert_eq!(client.read_response().await.text(), "worked for 500 ms", "the drain goes on");
     stopping.await.expect("no panic");
+}
+
+#[tokio::test]
+async fn a_closed_listener_ends_with_its_connections_and_the_others_go_on() {
+    let server = Server::start(fixture::suite()).await;
+    let listener = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let mut kept = server.client().await;
+    assert_eq!(kept.send(&call("echo", json!({"text": "before"}))).await.text(), "before");
+    let mut client = Client::connect(listener.addr()).await;
+    client.write(&call("slow", json!({"ms": 60_000}))).await;
+    let request = server.await_process("request tools/call slow").await;
+
+    listener.close().await;
+    assert!(refused(listener.addr()).await, "the port is closed");
+    assert_eq!(request.join().await, ExitReason::Shutdown);
+    assert_eq!(client.read_response().await.code(), -32603);
+    assert!(client.read_to_end().await.is_empty(), "the connection is closed");
+    assert_eq!(listener.pid().join().await, ExitReason::Shutdown);
+    assert!(server.find(&format!("listener {}", listener.addr())).is_none(), "{}", server.tree());
+
+    assert_eq!(kept.send(&call("echo", json!({"text": "kept"}))).await.text(), "kept");
+    assert_eq!(server.send(call("echo", json!({"text": "new"}))).await.text(), "new");
+    let summary = server.mcp.shutdown(LONG).await;
+    assert_eq!((summary.running, summary.killed), (0, 0), "{summary}");
+}
+
+#[tokio::test]
+async fn the_streams_of_a_closed_listener_are_torn_down() {
+    let mut fixture = start(Options::new(), ALL).await;
+    let listener = fixture.server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let filter = listen(json!({"toolsListChanged": true}));
+    let (mut client, _) = acknowledged(Client::connect(listener.addr()).await, &filter).await;
+    listener.close().await;
+    expect_teardown(&mut client).await;
+    assert_eq!(fixture.closes.try_recv().ok(), Some(ExitReason::Shutdown));
+    assert!(fixture.server.mcp.pid().is_alive());
+}
+
+#[tokio::test]
+async fn an_address_can_be_listened_on_again_and_the_old_handle_does_not_end_the_new_listener() {
+    let server = Server::start(fixture::suite()).await;
+    let old = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let same = old.clone();
+    tokio::join!(old.close(), same.close());
+    let new = server.mcp.listen(old.addr()).await.expect("the same port");
+    old.close().await;
+    let mut client = Client::connect(new.addr()).await;
+    assert_eq!(client.send(&call("echo", json!({"text": "again"}))).await.text(), "again");
+    assert!(new.pid().is_alive());
+    assert!(!old.pid().is_alive());
+}
+
+#[tokio::test]
+async fn a_listener_that_was_restarted_is_named_and_closed_by_its_handle() {
+    let server = Server::start(fixture::suite()).await;
+    let listener = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let first = listener.pid();
+    first.kill();
+    first.join().await;
+    let again = eventually("a new listener", || Some(listener.pid()).filter(|pid| *pid != first)).await;
+    assert!(again.is_alive());
+    listener.close().await;
+    assert!(!again.is_alive());
+    assert!(refused(listener.addr()).await, "the port is closed");
+}
+
+#[tokio::test]
+async fn a_listener_of_a_server_that_has_stopped_is_closed_already() {
+    let server = Server::start(fixture::suite()).await;
+    let listener = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    server.mcp.shutdown(LONG).await;
+    listener.close().await;
+    assert!(!listener.pid().is_alive());
 }
