@@ -4,7 +4,7 @@
 //! a principal more than its cap. A superseded stream leaves the count at once and keeps its place on the server until
 //! it has ended.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ractor_otp::{ExitReason, Pid, Tag};
@@ -39,6 +39,8 @@ struct State {
     open: HashMap<u64, Pid>,
     /// The open streams of each principal that has a cap, the oldest first.
     by_principal: HashMap<Arc<str>, VecDeque<u64>>,
+    /// A stream that opens from now on, its handler having taken its time, is told to end at once.
+    closed: bool,
 }
 
 /// A place on the server. Free again when dropped.
@@ -83,16 +85,27 @@ impl Admission {
                 superseded = oldest.and_then(|oldest| state.open.get(&oldest).cloned());
             }
         }
+        let closed = state.closed;
         drop(state);
         if let Some(oldest) = superseded {
             oldest.exit(ExitReason::ShutdownWith(Tag::SUPERSEDED));
         }
+        if closed {
+            pid.exit(ExitReason::Shutdown);
+        }
         Admitted { admission: self.clone(), pid: pid.id(), principal }
     }
 
-    /// All open streams.
-    pub(crate) fn streams(&self) -> Vec<Pid> {
-        self.lock().open.values().cloned().collect()
+    /// Tells every stream to end: those that are open, which it returns, and any that opens later.
+    pub(crate) fn close(&self) -> HashSet<Pid> {
+        let mut state = self.lock();
+        state.closed = true;
+        let open: HashSet<Pid> = state.open.values().cloned().collect();
+        drop(state);
+        for stream in &open {
+            stream.exit(ExitReason::Shutdown);
+        }
+        open
     }
 
     /// How many places are taken.

@@ -44,12 +44,12 @@ impl fmt::Display for Summary {
 pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     let began = Instant::now();
     server.drain.enter(Phase::Draining);
-    let streams: HashSet<Pid> = server.streams.admission.streams().into_iter().collect();
+    // Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.
+    let streams = server.streams.admission.close();
     let running = requests(server).iter().filter(|request| !streams.contains(request)).count();
     let mut summary = Summary { running, ..Summary::default() };
     tracing::info!(target: "ractor_mcp", running, streams = streams.len(), ?deadline, "shutting down");
     let _ = timeout(LAST_WAIT, stop_accepting(server)).await;
-    end_streams(&streams);
     if timeout(deadline.saturating_sub(began.elapsed()), none_left(server)).await.is_err() {
         interrupt(server, &streams, &mut summary).await;
     }
@@ -75,13 +75,6 @@ async fn stop_accepting(server: &Server) {
     let closing: Vec<_> = ports.map(|port| tokio::spawn(async move { port.close().await })).collect();
     for port in closing {
         let _ = port.await;
-    }
-}
-
-/// Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.
-fn end_streams(streams: &HashSet<Pid>) {
-    for stream in streams {
-        stream.exit(ExitReason::Shutdown);
     }
 }
 

@@ -22,6 +22,8 @@ enum Holds {
     Shielded,
     /// It blocks its thread until the test lets it go.
     Thread(Mutex<Receiver<()>>),
+    /// It takes this long to be accepted.
+    Accepting(Duration),
     /// It takes this long to clean up.
     Closing(Duration),
 }
@@ -47,6 +49,9 @@ impl Handler for Stubborn {
         (): &mut (),
     ) -> Result<Reply, RpcError> {
         let Request::Listen(listen) = request else { return pending().await };
+        if let Holds::Accepting(time) = &self.holds {
+            sleep(*time).await;
+        }
         channel.send_after(Duration::ZERO, ());
         Ok(Reply::subscribe(Grant::new(listen.notifications)))
     }
@@ -56,7 +61,7 @@ impl Handler for Stubborn {
         match &self.holds {
             Holds::Shielded => channel.uninterrupted(pending::<()>()).await,
             Holds::Thread(release) => drop(release.lock().expect("no panic").recv()),
-            Holds::Closing(_) => {}
+            Holds::Accepting(_) | Holds::Closing(_) => {}
         }
         Ok(Reply::Stream)
     }
@@ -127,6 +132,20 @@ async fn a_stream_that_blocks_its_thread_is_named_with_no_call_beside_it() {
     let told = logs.lines("ERROR").join("\n");
     assert!(told.contains("stuck: request subscriptions/listen #1"), "{told}");
     drop(release);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_accepted_during_the_drain_ends_at_once() {
+    let server =
+        TestServer::start(Stubborn { holds: Holds::Accepting(LIMIT), holding: Arc::default() }).await;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let stream = server.connect().await.request("subscriptions/listen", filter).start().await;
+    server.pid_of(STREAM).await;
+    let began = Instant::now();
+    let summary = server.mcp().shutdown(10 * LIMIT).await;
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (1, 0, 0), "{summary}");
+    assert_eq!(began.elapsed().as_secs(), LIMIT.as_secs(), "not the deadline");
+    expect_end(stream).await;
 }
 
 /// The clean-up of a stream and the deadline of the calls run at the same time.
