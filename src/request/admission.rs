@@ -4,7 +4,7 @@
 //! a principal more than its cap. A superseded stream leaves the count at once and keeps its place on the server until
 //! it has ended.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ractor_otp::{ExitReason, Pid, Tag};
@@ -97,10 +97,10 @@ impl Admission {
     }
 
     /// Tells every stream to end: those that are open, which it returns, and any that opens later.
-    pub(crate) fn close(&self) -> HashSet<Pid> {
+    pub(crate) fn close(&self) -> Vec<Pid> {
         let mut state = self.lock();
         state.closed = true;
-        let open: HashSet<Pid> = state.open.values().cloned().collect();
+        let open: Vec<Pid> = state.open.values().cloned().collect();
         drop(state);
         for stream in &open {
             stream.exit(ExitReason::Shutdown);

@@ -45,8 +45,8 @@ pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
     let began = Instant::now();
     server.drain.enter(Phase::Draining);
     // Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.
-    let streams = server.streams.admission.close();
-    let running = requests(server).iter().filter(|request| !streams.contains(request)).count();
+    let streams: HashSet<u64> = server.streams.admission.close().iter().map(Pid::id).collect();
+    let running = requests(server).iter().filter(|request| !streams.contains(&request.id())).count();
     let mut summary = Summary { running, ..Summary::default() };
     tracing::info!(target: "ractor_mcp", running, streams = streams.len(), ?deadline, "shutting down");
     let _ = timeout(LAST_WAIT, stop_accepting(server)).await;
@@ -85,9 +85,9 @@ async fn none_left(server: &Server) {
 }
 
 /// Asks the calls that are left to exit, as the streams were, then kills whatever is left of both.
-async fn interrupt(server: &Server, streams: &HashSet<Pid>, summary: &mut Summary) {
+async fn interrupt(server: &Server, streams: &HashSet<u64>, summary: &mut Summary) {
     let left = requests(server);
-    for call in left.iter().filter(|request| !streams.contains(request)) {
+    for call in left.iter().filter(|request| !streams.contains(&request.id())) {
         summary.interrupted += 1;
         tracing::warn!(target: "ractor_mcp", request = %call.label(), "not finished in time: interrupted");
         call.exit(ExitReason::Shutdown);
