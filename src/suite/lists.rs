@@ -123,12 +123,13 @@ impl Suite {
         Ok(result.into())
     }
 
-    /// The hints of what the suite lists one by one (CACHE-10).
+    /// The hints of what the suite lists one by one.
     fn own_hints(&self, kind: Kind, hides: bool) -> CacheHints {
-        if hides || self.providers.depend_on_caller(kind) { cache::private(self.cache) } else { self.cache }
+        self.hints(kind, true, hides, std::iter::empty())
     }
 
-    /// The hints of a list, the same on all its pages (CACHE-04).
+    /// The hints of a list, the same on all its pages (CACHE-04). A list that is not the same for everyone is private,
+    /// whatever its repositories say of themselves (CACHE-10).
     fn hints(
         &self,
         kind: Kind,
@@ -136,8 +137,9 @@ impl Suite {
         hides: bool,
         repos: impl Iterator<Item = CacheHints>,
     ) -> CacheHints {
-        let own = self.own_hints(kind, hides);
-        let fixed = (has_fixed || self.providers.depend_on_caller(kind)).then_some(own);
-        cache::combined(fixed.into_iter().chain(repos)).unwrap_or_default()
+        let depends = self.providers.depend_on_caller(kind);
+        let fixed = (has_fixed || depends).then_some(self.cache);
+        let hints = cache::combined(fixed.into_iter().chain(repos)).unwrap_or_default();
+        if hides || depends { cache::private(hints) } else { hints }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::PromptArguments;
 use ractor_mcp::testing::TestResponse;
-use ractor_mcp::wire::{CacheHints, Prompt, Resource, ResourceTemplate};
+use ractor_mcp::wire::{CacheHints, CacheScope, Prompt, Resource, ResourceTemplate};
 use serde_json::json;
 
 use crate::callers::{client, list, serve};
@@ -75,6 +75,70 @@ impl PromptRepo for Saved {
 
     async fn complete(&self, _: &str, _: Completing, _: &Call) -> Result<Vec<String>, ToolError> {
         Ok(vec![self.0.note()])
+    }
+
+    fn scope(&self) -> Option<String> {
+        Some("notes:read".to_owned())
+    }
+}
+
+/// The same for everyone who has its scope.
+struct Vault;
+
+const VAULT: CacheHints = CacheHints { ttl_ms: 60_000, scope: CacheScope::Public };
+
+impl ResourceRepo for Vault {
+    type Key = String;
+    type Cursor = ();
+    type Output = String;
+
+    fn template(&self) -> ResourceTemplate {
+        ResourceTemplate::new("vault://{id}", "vault")
+    }
+
+    async fn list(&self, _: Option<()>, _: &Call) -> Result<Page<Resource, ()>, ToolError> {
+        Ok(vec![Resource::new("vault://secret", "secret")].into())
+    }
+
+    async fn read(&self, id: String, _: &Call) -> Result<String, ToolError> {
+        Ok(id)
+    }
+
+    fn cache(&self) -> CacheHints {
+        VAULT
+    }
+
+    fn depends_on_caller(&self) -> bool {
+        false
+    }
+
+    fn scope(&self) -> Option<String> {
+        Some("notes:read".to_owned())
+    }
+}
+
+impl PromptRepo for Vault {
+    type Cursor = ();
+    type Output = String;
+
+    fn prefix(&self) -> String {
+        "vault_".to_owned()
+    }
+
+    async fn list(&self, _: Option<()>, _: &Call) -> Result<Page<Prompt, ()>, ToolError> {
+        Ok(vec![Prompt::new("vault_secret")].into())
+    }
+
+    async fn get(&self, name: &str, _: PromptArguments, _: &Call) -> Result<String, ToolError> {
+        Ok(name.to_owned())
+    }
+
+    fn cache(&self) -> CacheHints {
+        VAULT
+    }
+
+    fn depends_on_caller(&self) -> bool {
+        false
     }
 
     fn scope(&self) -> Option<String> {
@@ -195,6 +259,21 @@ async fn cache_10_what_a_scope_guards_is_private() {
     {
         let listed = reader.request(method, json!({})).await;
         assert_eq!(listed.result()["cacheScope"], scope, "{method}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cache_10_the_list_of_a_repository_that_a_scope_guards_is_private_even_if_it_is_all_there_is() {
+    let server = serve(Suite::new("vault", "1").resource_repo(Vault).prompt_repo(Vault)).await;
+    for (token, items) in [("alice", 0), ("alice/notes:read", 1)] {
+        let client = client(&server, token).await;
+        for (method, kind) in [("resources/list", "resources"), ("prompts/list", "prompts")] {
+            let listed = client.request(method, json!({})).await;
+            let result = listed.result();
+            assert_eq!(result[kind].as_array().unwrap().len(), items, "{method} for {token}");
+            assert_eq!(result["cacheScope"], "private", "{method} for {token}");
+            assert_eq!(result["ttlMs"], 60_000, "{method} for {token}");
+        }
     }
 }
 
