@@ -23,7 +23,7 @@ use crate::wire::{
 };
 
 use super::{
-    Answer, Change, Clock, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink,
+    Answer, Change, Clock, Closed, Event, Noted, Principal, Refused, RequestContext, RpcError, Sink, Terms,
 };
 
 /// What became of something that was sent.
@@ -52,19 +52,6 @@ pub struct Channel<M> {
     exchange: Arc<Exchange>,
 }
 
-/// How much one request may report in a second (PROG-08, LOG-07).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    pub(crate) progress: u32,
-    pub(crate) logs: u32,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self { progress: 1000, logs: 1000 }
-    }
-}
-
 /// Why something was not sent.
 enum Unsent {
     Closed,
@@ -75,6 +62,7 @@ enum Unsent {
 /// The part of a channel that does not depend on the message type.
 pub(crate) struct Exchange {
     pub(crate) context: Arc<RequestContext>,
+    pub(crate) terms: Terms,
     sink: Arc<dyn Sink>,
     server_info: Option<Arc<RawValue>>,
     /// Who this request says the server is, in place of that.
@@ -353,6 +341,13 @@ impl<M: Send + 'static> Channel<M> {
         &self.exchange.context.clock
     }
 
+    /// How long the application may take to say what a stream may be told
+    /// ([`Options::authorize_time`](crate::Options::authorize_time)), for a handler that asks it before it grants. A
+    /// [`Grant`](super::Grant) keeps to it by itself.
+    pub fn authorize_time(&self) -> Duration {
+        self.exchange.terms.authorize_time
+    }
+
     /// Typed values that layers in front of the server attached to the HTTP request.
     pub fn extensions(&self) -> &http::Extensions {
         &self.exchange.context.extensions
@@ -376,13 +371,14 @@ impl Exchange {
         context: Arc<RequestContext>,
         sink: Arc<dyn Sink>,
         server_info: Option<Arc<RawValue>>,
-        pace: Pace,
+        terms: Terms,
         logging: bool,
     ) -> Arc<Self> {
-        let progress = Mutex::new(Progress::new(pace.progress));
-        let logs = Mutex::new(Rate::new(pace.logs));
+        let progress = Mutex::new(Progress::new(terms.pace.progress));
+        let logs = Mutex::new(Rate::new(terms.pace.logs));
         Arc::new(Self {
             context,
+            terms,
             sink,
             server_info,
             own_server_info: OnceLock::new(),

@@ -14,6 +14,7 @@
 //! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
+//! | `terms.rs` | what the options grant to each request |
 
 mod change;
 mod channel;
@@ -26,6 +27,7 @@ mod notifier;
 mod principal;
 mod reply;
 mod sink;
+mod terms;
 
 use std::future::{Future, ready};
 use std::sync::Arc;
@@ -33,8 +35,8 @@ use std::sync::Arc;
 use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 
 pub(crate) use change::{Change, Noted};
+pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
-pub(crate) use channel::{Exchange, Pace};
 pub use clock::{Clock, ManualClock};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
@@ -49,6 +51,7 @@ pub use principal::Principal;
 pub(crate) use ractor_otp::contained;
 pub use reply::Reply;
 pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
+pub(crate) use terms::Terms;
 
 /// An MCP server: what one request actor runs.
 ///

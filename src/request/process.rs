@@ -166,7 +166,7 @@ impl<H: Handler> RequestProcess<H> {
         let (pid, exchange) = (channel.pid(), &self.due.0);
         let stream = exchange.acknowledge(Arc::clone(&filter), |sink| {
             channel.describe(Arc::new(Shown::new(&filter, sink)));
-            Stream::open(&self.served.streams, &grant, filter, &pid, &exchange.context, sink)
+            Stream::open(&self.served.streams, &grant, filter, &pid, exchange, sink)
         });
         if stream.is_none() {
             return self.answer(|_| false, ExitReason::ShutdownWith(Tag::REPLY));

@@ -10,7 +10,7 @@ use ractor_otp::{DynamicSupervisor, Label, Me, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{
-    Disconnect, Exchange, Handler, Misconfigured, Notifier, Pace, Publish, RequestContext, Sink,
+    Disconnect, Exchange, Handler, Misconfigured, Notifier, Publish, RequestContext, Sink, Terms,
 };
 use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
@@ -89,7 +89,7 @@ pub(super) struct Served<H> {
     pub(super) server_info: Option<Arc<RawValue>>,
     pub(super) streams: Streams,
     pub(super) disconnect: Option<Disconnect>,
-    pub(super) pace: Pace,
+    pub(super) terms: Terms,
 }
 
 struct Erased<H> {
@@ -103,7 +103,7 @@ pub(crate) fn erase<H: Handler>(
     handler: H,
     streams: Streams,
     disconnect: Option<Disconnect>,
-    pace: Pace,
+    terms: Terms,
 ) -> Result<Arc<dyn Spawn>, Misconfigured> {
     let checked = handler.check();
     let capabilities = handler.capabilities();
@@ -119,7 +119,7 @@ pub(crate) fn erase<H: Handler>(
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
     let publish = Arc::new(streams.registry.clone());
-    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, pace });
+    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, terms });
     Ok(Arc::new(Erased { served, publish }))
 }
 
@@ -131,9 +131,9 @@ impl<H: Handler> Spawn for Erased<H> {
         options: SpawnOptions,
     ) -> Result<Pid, StartError> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let (server_info, pace) = (self.served.server_info.clone(), self.served.pace);
+        let (server_info, terms) = (self.served.server_info.clone(), self.served.terms);
         let logging = self.served.capabilities.logging.is_some();
-        let exchange = Exchange::new(call.context, call.sink, server_info, pace, logging);
+        let exchange = Exchange::new(call.context, call.sink, server_info, terms, logging);
         let served = Arc::clone(&self.served);
         let request = |me: &Me<_>| RequestProcess::new(served, call.message, exchange, call.held, me.pid());
         Ok(parent.start_child_with(label, request, options)?.pid)

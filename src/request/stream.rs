@@ -14,7 +14,7 @@ use ractor_otp::{ExitReason, Pid, Tag};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::handler::{Change, Event, Grant, Noted, RequestContext, Sink, contained};
+use crate::handler::{Change, Event, Exchange, Grant, Noted, RequestContext, Sink, contained};
 use crate::rules::subscription;
 use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
 
@@ -29,8 +29,6 @@ pub(crate) struct StreamLimits {
     pub(crate) lifetime: Duration,
     /// How long it may be told nothing; then it ends, `idle`.
     pub(crate) idle: Option<Duration>,
-    /// How long an authorization may take.
-    pub(crate) authorize_time: Duration,
     /// How many changes of parts of what was granted may wait for one.
     pub(crate) queue: usize,
 }
@@ -80,11 +78,12 @@ impl Stream {
         grant: &Grant,
         filter: Arc<SubscriptionFilter>,
         pid: &Pid,
-        context: &RequestContext,
+        exchange: &Exchange,
         sink: &Arc<dyn Sink>,
     ) -> Self {
         let most = streams.limits.queue + filter.resource_subscriptions.len() + filter.task_ids.len();
-        let authorization = Authorization::of(grant, streams.limits.authorize_time, most).map(Box::new);
+        let authorization = Authorization::of(grant, exchange.terms.authorize_time, most).map(Box::new);
+        let context = &exchange.context;
         let subscriber = Arc::new(Subscriber {
             pid: pid.clone(),
             id: context.id.clone(),

@@ -184,6 +184,11 @@ impl<M: Send + 'static> Call<M> {
         self.channel.clock()
     }
 
+    /// How long the application may take to authorize what a stream is told.
+    pub(super) fn authorize_time(&self) -> Duration {
+        self.channel.authorize_time()
+    }
+
     /// Typed values that layers in front of the server attached to the HTTP request.
     pub fn extensions(&self) -> &http::Extensions {
         self.channel.extensions()

@@ -4,7 +4,6 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::timeout;
 
@@ -13,9 +12,6 @@ use crate::handler::{Principal, contained};
 use super::catalog::Kind;
 use super::view::Providers;
 use super::{Call, ToolError};
-
-/// How long the application may take to authorize; then nothing is allowed.
-const AUTHORIZE_TIME: Duration = Duration::from_secs(5);
 
 type Authorizing = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
 
@@ -59,7 +55,7 @@ impl Watched {
             whole.resource(uri).is_some_and(|named| named.access().allows(principal) && named.serves(uri))
         });
         match &self.authorize {
-            Some(authorize) if !uris.is_empty() => Ok(authorized(authorize, uris, principal).await),
+            Some(authorize) if !uris.is_empty() => Ok(authorized(authorize, uris, &self.call).await),
             _ => Ok(uris),
         }
     }
@@ -73,15 +69,12 @@ impl Watched {
     }
 }
 
-/// What the application allows of what is asked, in the same order: nothing on failure.
-pub(super) async fn authorized(
-    authorize: &Authorize,
-    mut uris: Vec<String>,
-    principal: &Principal,
-) -> Vec<String> {
+/// What the application allows of what is asked, in the same order: nothing on failure, which an answer after
+/// [`Options::authorize_time`](crate::Options::authorize_time) is too.
+pub(super) async fn authorized(authorize: &Authorize, mut uris: Vec<String>, call: &Call) -> Vec<String> {
     let asked = uris.clone();
-    let asking = contained(async { authorize(asked, principal.clone()).await });
-    match timeout(AUTHORIZE_TIME, asking).await {
+    let asking = contained(async { authorize(asked, call.principal().clone()).await });
+    match timeout(call.authorize_time(), asking).await {
         Ok(Ok(allowed)) => uris.retain(|uri| allowed.contains(uri)),
         failed => {
             tracing::error!(target: "ractor_mcp", ?failed, "the authorization of a stream failed: it is granted none of what was asked");

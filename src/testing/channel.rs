@@ -12,7 +12,7 @@ use ractor_otp::{Crash, ExitReason, Me, Next, Parent, Process, SpawnOptions, Tag
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::handler::{Channel, Clock, Event, Exchange, Pace, Principal, RequestContext};
+use crate::handler::{Channel, Clock, Event, Exchange, Principal, RequestContext, Terms};
 use crate::request::{Outbox, OutboxLimits, Outgoing};
 use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, RequestId, RequestMeta};
 
@@ -87,7 +87,7 @@ impl<M: Send + 'static> TestChannel<M> {
         };
         let outbox = Arc::new(Outbox::new(UNLIMITED, true));
         let exchange =
-            Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Pace::default(), true);
+            Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Terms::default(), true);
         let (forward, messages) = mpsc::unbounded_channel();
         let (tell, told) = oneshot::channel();
         let stand_in = StandIn { tell: Some(tell), forward };

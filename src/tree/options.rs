@@ -7,7 +7,7 @@ use std::future::Future;
 use tokio::sync::Semaphore;
 
 use crate::handler::{
-    Clock, Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Pace, Principal, RequestEnd,
+    Clock, Connect, ConnectRequest, Denied, Disconnect, Misconfigured, Principal, RequestEnd, Terms,
 };
 use crate::http::{Gate, Limits, ProtectedResource};
 use crate::request::{StreamCaps, StreamLimits};
@@ -36,7 +36,7 @@ pub struct Options {
     pub(super) origins: OriginPolicy,
     pub(super) gate: Gate,
     pub(super) disconnect: Option<Disconnect>,
-    pub(super) pace: Pace,
+    pub(super) terms: Terms,
     pub(super) max_connections: usize,
     pub(super) max_in_flight: usize,
     pub(super) body_budget: usize,
@@ -56,18 +56,13 @@ impl Default for Options {
             origins: OriginPolicy::default(),
             gate: Gate { time: Duration::from_secs(10), ..Gate::default() },
             disconnect: None,
-            pace: Pace::default(),
+            terms: Terms::default(),
             max_connections: 10_000,
             max_in_flight: 1000,
             body_budget: 256 * 1024 * 1024,
             drain: Duration::from_secs(30),
             stream_caps: StreamCaps { server: 10_000, principal: 4, anonymous: false },
-            stream_limits: StreamLimits {
-                lifetime: Duration::from_secs(60 * 60),
-                idle: None,
-                authorize_time: Duration::from_secs(5),
-                queue: 1000,
-            },
+            stream_limits: StreamLimits { lifetime: Duration::from_secs(60 * 60), idle: None, queue: 1000 },
             faults: Vec::new(),
         }
     }
@@ -176,7 +171,7 @@ impl Options {
     /// except the one that reaches the total. A second's worth may come at once.
     #[must_use]
     pub fn progress_rate(mut self, per_second: u32) -> Self {
-        self.pace.progress = per_second;
+        self.terms.pace.progress = per_second;
         self.at_least("progress_rate", per_second as usize, 1)
     }
 
@@ -184,7 +179,7 @@ impl Options {
     /// worth may come at once.
     #[must_use]
     pub fn log_rate(mut self, per_second: u32) -> Self {
-        self.pace.logs = per_second;
+        self.terms.pace.logs = per_second;
         self.at_least("log_rate", per_second as usize, 1)
     }
 
@@ -269,10 +264,11 @@ impl Options {
         self.above_zero("stream_idle", time)
     }
 
-    /// How long an authorization of resource notifications may take, 5 s by default; then none of them is told.
+    /// How long the application may take to say of which resources or tasks a stream may be told, when it is opened and
+    /// again before each batch of notifications: 5 s by default; then of none.
     #[must_use]
     pub fn authorize_time(mut self, time: Duration) -> Self {
-        self.stream_limits.authorize_time = within_reach(time);
+        self.terms.authorize_time = within_reach(time);
         self.above_zero("authorize_time", time)
     }
 

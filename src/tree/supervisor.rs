@@ -99,7 +99,7 @@ impl McpSupervisor {
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
         let streams = Streams::new(options.stream_caps, options.stream_limits);
-        let erased = erase(handler, streams.clone(), options.disconnect.clone(), options.pace);
+        let erased = erase(handler, streams.clone(), options.disconnect.clone(), options.terms);
         let handler = Misconfigured::both(options.check(), erased)?;
         if cfg!(panic = "abort") {
             tracing::warn!(

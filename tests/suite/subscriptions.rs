@@ -1,9 +1,11 @@
 //! Streams of a suite: what is promised, what is granted, and who decides.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::{SuiteMessage, SuiteState};
+use ractor_mcp::testing::TestServer;
 use ractor_mcp::wire::{Request, ServerCapabilities, ServerNotification};
 use ractor_mcp::{Options, Principal, Topic};
 use serde_json::{Map, Value, json};
@@ -153,4 +155,33 @@ async fn tasks_are_authorized_at_the_listen_and_before_each_batch() {
     *revoked.lock().expect("no panic") = true;
     assert_eq!((publish("t"), publish("u")), (1, 1));
     assert_eq!(client.read_event().await.expect("a state")["params"]["taskId"], "u");
+}
+
+/// What is granted of a resource and a task if the application decides on each after `time`.
+async fn granted_after(time: Duration, options: Options) -> Value {
+    let decide = move |asked: Vec<String>, _: Principal| async move {
+        tokio::time::sleep(time).await;
+        asked
+    };
+    let suite = suite()
+        .resource_updates()
+        .authorize_resource_subscriptions(decide)
+        .authorize_task_subscriptions(decide)
+        .promises(ServerCapabilities::new().extension("io.modelcontextprotocol/tasks", json!({})));
+    let server = TestServer::start_with(suite, options).await;
+    let client = server.connect().await;
+    let client = client.client_capabilities(json!({"extensions": {"io.modelcontextprotocol/tasks": {}}}));
+    let filter = json!({"notifications": {"resourceSubscriptions": ["note:a"], "taskIds": ["t"]}});
+    let mut stream = client.request("subscriptions/listen", filter).start().await;
+    stream.next_event().await.expect("an acknowledgement")["params"]["notifications"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn authorize_time_is_how_long_a_suite_waits_for_a_decision_too() {
+    let (limit, edge) = (Duration::from_secs(7), Duration::from_millis(10));
+    let options = || Options::new().authorize_time(limit);
+    let all = json!({"resourceSubscriptions": ["note:a"], "taskIds": ["t"]});
+    assert_eq!(granted_after(limit - edge, options()).await, all);
+    assert_eq!(granted_after(limit + edge, options()).await, json!({}));
+    assert_eq!(granted_after(limit - edge, Options::new()).await, json!({}), "5 s by default");
 }

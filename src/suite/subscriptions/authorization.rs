@@ -36,9 +36,7 @@ impl Authorization {
     /// The tasks of these that are allowed now, in the same order.
     pub(super) async fn tasks(&self, ids: Vec<String>) -> Vec<String> {
         match &self.tasks {
-            Some(authorize) if !ids.is_empty() => {
-                authorized(authorize, ids, self.watched.call.principal()).await
-            }
+            Some(authorize) if !ids.is_empty() => authorized(authorize, ids, &self.watched.call).await,
             _ => ids,
         }
     }

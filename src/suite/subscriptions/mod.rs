@@ -76,9 +76,9 @@ impl Suite {
     }
 
     /// Decides of which tasks of the tasks extension a caller may be told: when it listens, with all ids at once, and again
-    /// before each batch of states, so that revoked access takes effect. A panic, or an answer after 5 s, allows none.
-    /// Without it, a caller may be told of its own tasks, which are those that are published under its
-    /// [topic](crate::Topic::task).
+    /// before each batch of states, so that revoked access takes effect. A panic, or an answer after 5 s
+    /// ([`Options::authorize_time`](crate::Options::authorize_time)), allows none. Without it, a caller may be told of its
+    /// own tasks, which are those that are published under its [topic](crate::Topic::task).
     ///
     /// Tasks are granted where the capabilities have the extension, which a suite does not add by itself: a
     /// [`Handler`](crate::Handler) that serves `tasks/get` does, and leaves `subscriptions/listen` to the suite.

@@ -1,0 +1,24 @@
+//! What a server's options grant to each of its requests.
+
+use std::time::Duration;
+
+/// What holds for all requests of one server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) pace: Pace,
+    /// How long the application may take to authorize what a stream is told; then nothing is allowed.
+    pub(crate) authorize_time: Duration,
+}
+
+/// How much one request may report in a second (PROG-08, LOG-07).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) progress: u32,
+    pub(crate) logs: u32,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { pace: Pace { progress: 1000, logs: 1000 }, authorize_time: Duration::from_secs(5) }
+    }
+}
