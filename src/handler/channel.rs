@@ -74,6 +74,8 @@ pub(crate) struct Exchange {
     closed: AtomicBool,
     /// Whether its time is over.
     expired: AtomicBool,
+    /// The handler ends the request in time, not the server.
+    time_taken: AtomicBool,
     /// What a listen stream was granted; empty before.
     granted: OnceLock<Arc<SubscriptionFilter>>,
 }
@@ -341,6 +343,14 @@ impl<M: Send + 'static> Channel<M> {
         &self.exchange.context.clock
     }
 
+    /// Takes over the end of this request's time from the server, and returns how long the server would let it run
+    /// ([`Options::request_time`](crate::Options::request_time)): from now on only the handler ends it, after that time with
+    /// words of its own, or after one that it knows better. `None` where nothing ends it.
+    pub fn take_request_time(&self) -> Option<Duration> {
+        self.exchange.time_taken.store(true, Ordering::Release);
+        self.exchange.terms.request_time
+    }
+
     /// How long the application may take to say what a stream may be told
     /// ([`Options::authorize_time`](crate::Options::authorize_time)), for a handler that asks it before it grants. A
     /// [`Grant`](super::Grant) keeps to it by itself.
@@ -387,6 +397,7 @@ impl Exchange {
             logging,
             closed: AtomicBool::new(false),
             expired: AtomicBool::new(false),
+            time_taken: AtomicBool::new(false),
             granted: OnceLock::new(),
         })
     }
@@ -400,6 +411,10 @@ impl Exchange {
     /// Closes the channel to the handler; the answer, if none was given, is still due.
     pub(crate) fn shut(&self) {
         self.closed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn time_is_taken(&self) -> bool {
+        self.time_taken.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

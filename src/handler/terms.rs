@@ -8,6 +8,8 @@ pub(crate) struct Terms {
     pub(crate) pace: Pace,
     /// How long the application may take to authorize what a stream is told; then nothing is allowed.
     pub(crate) authorize_time: Duration,
+    /// How long a request may take that is no stream.
+    pub(crate) request_time: Option<Duration>,
 }
 
 /// How much one request may report in a second (PROG-08, LOG-07).
@@ -19,6 +21,7 @@ pub(crate) struct Pace {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { pace: Pace { progress: 1000, logs: 1000 }, authorize_time: Duration::from_secs(5) }
+        let pace = Pace { progress: 1000, logs: 1000 };
+        Self { pace, authorize_time: Duration::from_secs(5), request_time: None }
     }
 }

@@ -9,6 +9,7 @@
 //! | `authorization.rs` | the changes that the application has yet to allow |
 //! | `admission.rs` | how many streams there may be, of whom |
 //! | `changes.rs` | the changes that a stream has yet to tell |
+//! | `deadline.rs` | the end of a request's time |
 //! | `slots.rs` | how many requests may run at once |
 //! | `budget.rs` | how many bytes of bodies they may hold |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
@@ -20,6 +21,7 @@ mod admission;
 mod authorization;
 mod budget;
 mod changes;
+mod deadline;
 mod drain;
 mod outbox;
 mod process;

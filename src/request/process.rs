@@ -15,6 +15,7 @@ use crate::rules::errors::{self, code};
 use crate::rules::subscription;
 use crate::wire::{DiscoverResult, Request, SubscriptionFilter};
 
+use super::deadline::Deadline;
 use super::spawn::Served;
 use super::stream::{Shown, Stream};
 use super::{Held, Message};
@@ -24,6 +25,7 @@ pub(super) struct RequestProcess<H: Handler> {
     message: Option<Message>,
     state: Option<H::State>,
     channel: Option<Channel<H::Message>>,
+    deadline: Option<Deadline>,
     /// The handler ended the request itself: its own reply, error or stop.
     concluded: bool,
     /// What a listen request asks for, until it is accepted.
@@ -90,6 +92,7 @@ impl<H: Handler> RequestProcess<H> {
             message: Some(message),
             state: None,
             channel: None,
+            deadline: None,
             concluded: false,
             stream: None,
             held,
@@ -193,6 +196,7 @@ impl<H: Handler> Process for RequestProcess<H> {
     type Message = H::Message;
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
+        self.deadline = Deadline::of(&self.due.0, &self.end.pid);
         let channel = self.channel.insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
         match self.served.handler.init(channel).instrument(self.span.clone()).await {
             Ok(state) => self.state = Some(state),
@@ -240,6 +244,7 @@ impl<H: Handler> Process for RequestProcess<H> {
     }
 
     async fn terminate(&mut self, reason: &ExitReason, _: &Me<H::Message>) {
+        self.deadline = None;
         self.end.reason = Some(reason.clone());
         self.exchange().shut();
         let elapsed = self.exchange().context.received.elapsed();

@@ -153,7 +153,7 @@ impl Entry {
             Some(places) => Some(places.take(&self.name)?),
             None => None,
         };
-        if let Some(limit) = self.timeout {
+        if let Some(limit) = timeout::of(self.timeout, channel) {
             self.expire_after(limit, channel, late);
         }
         Ok(self.serve.start(Arc::clone(self), channel.clone(), rounds, place))

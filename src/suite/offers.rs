@@ -31,7 +31,7 @@ impl Suite {
         // Before the look-up: what is hidden must not be told from what is not there by a state that fits neither.
         let rounds = Rounds::of_resource(&self.keys, channel, &request)?;
         let Found { item: resource, is_for_all } = self.usable_resource(&request.uri, channel).await?;
-        timeout::fail_after(resource.timeout(), channel, &self.late, "resource");
+        timeout::fail_after(timeout::of(resource.timeout(), channel), channel, &self.late, "resource");
         let call = self.asking_call(channel, &request.uri, rounds);
         let rounds = call.rounds().clone();
         let read = resource.read(call).await;
@@ -67,7 +67,7 @@ impl Suite {
         // Before the look-up, as for resources.
         let rounds = Rounds::of_prompt(&self.keys, channel, &request)?;
         let prompt = self.usable_prompt(&request.name, channel).await?;
-        timeout::fail_after(prompt.timeout(), channel, &self.late, "prompt");
+        timeout::fail_after(timeout::of(prompt.timeout(), channel), channel, &self.late, "prompt");
         let call = self.asking_call(channel, &request.name, rounds);
         let arguments = PromptArguments::new(texts(request.arguments));
         let rounds = call.rounds().clone();

@@ -150,8 +150,8 @@ impl ToolSpec {
         self
     }
 
-    /// Limits how long one call may take, from its first step to its answer, a stream included; by default nothing
-    /// does. When the time is over the client reads a result with `isError`, the tool is interrupted at its next
+    /// Limits how long one call may take, from its first step to its answer, a stream included; by default it has as long
+    /// as any request ([`Options::request_time`](crate::Options::request_time)). When the time is over the client reads a result with `isError`, the tool is interrupted at its next
     /// `.await`, [`Tool::handle_close`] runs, and the call's actor ends with `shutdown: expired`. What runs in
     /// [`Call::uninterrupted`](super::Call::uninterrupted) is finished first. A function that holds its thread without an
     /// `.await` cannot be interrupted and may delay that answer, too: what computes or blocks belongs in

@@ -16,6 +16,13 @@ pub(super) fn fault(limit: Option<Duration>) -> Option<String> {
     limit.filter(Duration::is_zero).map(|_| "its timeout is 0; any longer time would do".to_owned())
 }
 
+/// How long one use may take, from now on: as long as it says itself, or else as long as any request. The suite ends it
+/// either way, since it knows what is not done.
+pub(super) fn of(own: Option<Duration>, channel: &Channel<SuiteMessage>) -> Option<Duration> {
+    let of_any = channel.take_request_time();
+    own.or(of_any)
+}
+
 /// Answers a request when its time is over, and then interrupts it.
 pub(super) fn expire_after(
     limit: Duration,

@@ -206,6 +206,19 @@ impl Options {
         )
     }
 
+    /// How long a request or a notification may take from its first callback on; none by default. Then the client reads
+    /// `-32603`, or of a tool of a [`Suite`](crate::Suite) a result with `isError`; the handler is interrupted at its next `.await`,
+    /// [`handle_close`](crate::Handler::handle_close) runs, and the request ends with `shutdown: expired`. An answer that
+    /// streams counts as one request. It is not for `subscriptions/listen`, which has a
+    /// [lifetime](Options::stream_lifetime), and a tool, resource or prompt with a
+    /// [timeout](crate::suite::ToolSpec::timeout) of its own, shorter or longer, has that instead. A handler does the same with
+    /// [`Channel::take_request_time`](crate::Channel::take_request_time).
+    #[must_use]
+    pub fn request_time(mut self, time: Duration) -> Self {
+        self.terms.request_time = Some(within_reach(time));
+        self.above_zero("request_time", time)
+    }
+
     /// How long a handler's `handle_close` may take, 5 s by default; then the request is killed.
     #[must_use]
     pub fn close_time(mut self, time: Duration) -> Self {

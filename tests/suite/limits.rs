@@ -109,6 +109,10 @@ impl ResourceRepo for Lost {
         std::future::pending().await
     }
 
+    async fn complete(&self, _: Completing, _: &Call) -> Result<Vec<String>, ToolError> {
+        std::future::pending().await
+    }
+
     fn timeout(&self) -> Option<Duration> {
         Some(Duration::from_millis(50))
     }
@@ -157,6 +161,53 @@ async fn a_resource_or_a_prompt_whose_time_is_over_is_interrupted_and_answered_w
         assert_eq!(response.answer()["error"]["message"], message);
         assert_eq!(next_request(&mut exits).await.reason, ExitReason::ShutdownWith(Tag::EXPIRED));
     }
+}
+
+/// Takes 1 s.
+async fn second() -> &'static str {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    "done"
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_time_is_that_of_each_use_without_a_timeout_of_its_own() {
+    let (limit, longer) = (Duration::from_millis(50), Duration::from_secs(2));
+    let suite = Suite::new("s", "1")
+        .tool("never", never)
+        .tool("longer", tool(second).timeout(longer))
+        .tool("shorter", tool(second).timeout(limit / 2))
+        .resource("never://ends", std::future::pending::<String>)
+        .resource("second://long", resource(second).timeout(longer))
+        .prompt("never", std::future::pending::<String>)
+        .prompt("longer", prompt(second).timeout(longer))
+        .resource_repo(Lost);
+    let server = TestServer::start_with(suite, Options::new().request_time(limit)).await;
+    let client = server.connect().await;
+    let over = |what: &str| format!("the {what} did not finish within 50ms and was interrupted");
+
+    let answer = client.call_tool("never", json!({})).await;
+    assert_eq!((answer.is_error(), answer.text()), (true, &*over("tool `never`")));
+    let shorter = client.call_tool("shorter", json!({})).await;
+    assert_eq!(shorter.text(), "the tool `shorter` did not finish within 25ms and was interrupted");
+    let resource = client.read_resource("never://ends").await;
+    assert_eq!((resource.code(), &resource.error()["message"]), (-32603, &json!(over("resource"))));
+    let prompt = client.get_prompt("never", json!({})).await;
+    assert_eq!((prompt.code(), &prompt.error()["message"]), (-32603, &json!(over("prompt"))));
+    let completion = json!({
+        "ref": {"type": "ref/resource", "uri": "lost://{word}"},
+        "argument": {"name": "word", "value": ""},
+    });
+    let completion = client.request("completion/complete", completion).await;
+    assert_eq!((completion.code(), &completion.error()["message"]), (-32603, &json!(over("request"))));
+    for _ in 0..5 {
+        assert_eq!(server.await_exit("request").await, ExitReason::ShutdownWith(Tag::EXPIRED));
+    }
+
+    assert_eq!(client.call_tool("longer", json!({})).await.text(), "done");
+    let read = client.read_resource("second://long").await;
+    assert_eq!(read.result()["contents"][0]["text"], "done");
+    let filled = client.get_prompt("longer", json!({})).await;
+    assert_eq!(filled.result()["messages"][0]["content"]["text"], "done");
 }
 
 #[tokio::test]

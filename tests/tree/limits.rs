@@ -351,6 +351,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         .log_rate(0)
         .max_connections(0)
         .max_in_flight(0, 0)
+        .request_time(zero)
         .close_time(zero)
         .mailbox(0)
         .max_streams(0, 0)
@@ -382,6 +383,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         "max_connections",
         "max_in_flight of the server",
         "max_in_flight of a connection",
+        "request_time",
         "close_time",
         "mailbox",
         "max_streams of the server",
@@ -411,6 +413,7 @@ async fn the_largest_values_are_no_limits() {
         .first_byte_time(far)
         .write_stall(far)
         .keep_alive(far)
+        .request_time(far)
         .close_time(far)
         .long_schedule(far)
         .stream_lifetime(far)

@@ -25,6 +25,7 @@ mod limits;
 mod linked;
 mod listeners;
 mod load;
+mod request_time;
 mod requests;
 mod restart;
 mod shutdown;

@@ -237,7 +237,8 @@ impl PromptSpec {
         self
     }
 
-    /// Limits how long one use may take; by default nothing does. When the time is over the client reads `-32603`, the
+    /// Limits how long one use may take; by default it has as long as any request
+    /// ([`Options::request_time`](crate::Options::request_time)). When the time is over the client reads `-32603`, the
     /// function is interrupted at its next `.await`, and the request's actor ends with `shutdown: expired`. What runs in
     /// [`Call::uninterrupted`] is finished first.
     #[must_use]

@@ -134,7 +134,7 @@ pub trait PromptRepo: Send + Sync + 'static {
     }
 
     /// How long one prompt may take, read once, at registration, as for [`PromptSpec::timeout`](crate::suite::PromptSpec::timeout).
-    /// Default: as long as it likes.
+    /// Default: as long as any request ([`Options::request_time`](crate::Options::request_time)).
     fn timeout(&self) -> Option<Duration> {
         None
     }

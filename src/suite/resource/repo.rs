@@ -143,7 +143,7 @@ pub trait ResourceRepo: Send + Sync + 'static {
     }
 
     /// How long one read may take, read once, at registration, as for [`ResourceSpec::timeout`](crate::suite::ResourceSpec::timeout).
-    /// Default: as long as it likes.
+    /// Default: as long as any request ([`Options::request_time`](crate::Options::request_time)).
     fn timeout(&self) -> Option<Duration> {
         None
     }
