@@ -22,6 +22,17 @@ const LARGEST_HEAD: usize = u32::MAX as usize;
 /// The options of an [`McpSupervisor`](super::McpSupervisor). Each has a default that is safe to run with; the last call of
 /// one counts. They do not change after the start.
 ///
+/// What one tool, resource or prompt may take, how long pages are, and how long sealed tokens last, is set of a
+/// [`Suite`](crate::Suite). These limits are fixed:
+///
+/// | of | at most | beyond it |
+/// |---|---|---|
+/// | JSON values in one message | 200,000 | 400 |
+/// | nesting, whatever [`max_depth`](Options::max_depth) says | 126 levels | 400 |
+/// | a sealed token, a client's question and answers in it included | 16 KiB | `-32602` |
+/// | members of `tracestate`; `baggage` | 32; 8 KiB | left out |
+/// | restarts of one supervisor's children | 3 in 5 s | the supervisor ends |
+///
 /// ```
 /// use std::time::Duration;
 /// use ractor_mcp::Options;
@@ -144,11 +155,27 @@ impl Options {
         self.above_zero("write_stall", time)
     }
 
-    /// The nesting depth of JSON in a request, 64 by default; deeper JSON answers 400.
+    /// The nesting depth of JSON in a request, 64 by default and 126 at most; deeper JSON answers 400.
     #[must_use]
     pub fn max_depth(mut self, depth: usize) -> Self {
         self.limits.message.depth = depth;
         self.at_least("max_depth", depth, 8)
+    }
+
+    /// The longest id of a request, as it is written in JSON: 256 bytes by default and at least 64. A longer one answers
+    /// 400, since each answer repeats it.
+    #[must_use]
+    pub fn max_id(mut self, bytes: usize) -> Self {
+        self.limits.message.id = bytes;
+        self.at_least("max_id", bytes, 64)
+    }
+
+    /// The longest progress token or cursor of a client, 8 KiB by default and at least, since the cursors of a
+    /// [`Suite`](crate::Suite) may take as much; a longer one answers `-32602`.
+    #[must_use]
+    pub fn max_token(mut self, bytes: usize) -> Self {
+        self.limits.message.token = bytes;
+        self.at_least("max_token", bytes, 8 * 1024)
     }
 
     /// The silence after which an open stream gets a keep-alive comment, and after which a JSON response becomes a

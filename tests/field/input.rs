@@ -1,5 +1,6 @@
 //! Bad input: what a body may hold (E1 to E4, E6, E8, E9, E11, E12, E18, E20).
 
+use ractor_mcp::Options;
 use serde_json::{Value, json};
 
 use crate::support::mirror::{Mirror, seen};
@@ -103,6 +104,27 @@ async fn e6_tokens_and_cursors_of_megabytes_are_refused_and_not_echoed() {
         let refused = server.send(post).await;
         assert_eq!(refused.code(), -32602);
         assert!(refused.body.len() < 500);
+    }
+}
+
+#[tokio::test]
+async fn e6_how_long_ids_and_tokens_may_be_is_an_option() {
+    let echo = || call("echo", json!({"text": "x"}));
+    let long_id = |bytes: usize| echo().id(&format!("\"{}\"", "x".repeat(bytes - 2)));
+    let long_token = |bytes: usize| echo().progress(json!("x".repeat(bytes)));
+    let wide = Options::new().max_id(300).max_token(9000);
+    for (options, id, token) in [(Options::new(), 256, 8 * 1024), (wide, 300, 9000)] {
+        let server = Server::start_with(fixture::suite(), options).await;
+        for fits in [long_id(id), long_token(token)] {
+            assert_eq!(server.send(fits).await.text(), "x");
+        }
+        assert_eq!(server.send(long_id(id + 1)).await.status, 400);
+        let cursor = request("tools/list", json!({"cursor": "x".repeat(token + 1)}));
+        for longer in [long_token(token + 1), cursor] {
+            let refused = server.send(longer).await;
+            assert_eq!(refused.code(), -32602);
+            assert!(refused.body.contains("is longer than"), "{refused:?}");
+        }
     }
 }
 

@@ -345,6 +345,8 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         .max_head(8191)
         .write_stall(zero)
         .max_depth(7)
+        .max_id(63)
+        .max_token(8191)
         .keep_alive(zero)
         .outbox(0, 0)
         .progress_rate(0)
@@ -375,6 +377,8 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         "max_head",
         "write_stall",
         "max_depth",
+        "max_id",
+        "max_token",
         "keep_alive",
         "outbox messages",
         "outbox bytes",
@@ -422,6 +426,8 @@ async fn the_largest_values_are_no_limits() {
         .connect_time(far)
         .drain(far)
         .max_connections(usize::MAX)
+        .max_id(usize::MAX)
+        .max_token(usize::MAX)
         .max_head(usize::MAX)
         .max_in_flight(usize::MAX, usize::MAX)
         .max_streams(usize::MAX, usize::MAX)
