@@ -57,13 +57,13 @@ pub(crate) use terms::Terms;
 ///
 /// Every request and every notification gets an actor of its own, and every callback of that request runs in that
 /// actor, one after another: [`init`](Handler::init), then [`handle_request`](Handler::handle_request), then, if
-/// that returned [`Reply::Stream`], [`handle_message`](Handler::handle_message) for each message that the
-/// application sends to the request. Waiting in a callback holds up this request alone.
+/// that returned [`Reply::Stream`] or [`Reply::Subscribe`], [`handle_message`](Handler::handle_message) for each message
+/// that the application sends to the request. Waiting in a callback holds up this request alone.
 ///
 /// | callback | runs | returns / effect |
 /// |---|---|---|
 /// | `init` | first thing in the actor, for each request and notification | `Err` answers that error; nothing else runs |
-/// | `handle_request` | once | a result or error ends with `shutdown: reply`; `Stream` opens a stream |
+/// | `handle_request` | once | a result or error ends with `shutdown: reply`; `Stream` and `Subscribe` open a stream |
 /// | `handle_message` | per message, while streaming only | as above, and `Stop` |
 /// | `handle_close` | when the request ends from outside | nothing; the channel is already closed |
 /// | `handle_notification` | in its own actor | nothing; answered `202` whatever it does |
@@ -121,7 +121,7 @@ pub trait Handler: Send + Sync + 'static {
         channel: &Channel<Self::Message>,
     ) -> impl Future<Output = Result<Self::State, RpcError>> + Send;
 
-    /// Answers one request, or keeps it open with [`Reply::Stream`].
+    /// Answers one request, or keeps it open with [`Reply::Stream`], or [`Reply::Subscribe`] for `subscriptions/listen`.
     ///
     /// A handler that does not know `server/discover` answers [`RpcError::method_not_found`] for it as for any
     /// other method: the framework then answers from [`capabilities`](Handler::capabilities) and
@@ -152,8 +152,9 @@ pub trait Handler: Send + Sync + 'static {
         ready(Ok(Reply::Stream))
     }
 
-    /// Cleans up when the request ends from outside: the client left, the connection died, the server drains, or the
-    /// handler called [`Channel::close`]. The channel is closed already. It has five seconds, then it is killed.
+    /// Cleans up when the request ends from outside: the client left, the connection died, the server drains, a limit was
+    /// reached, or the handler called [`Channel::close`]. The channel is closed already. It has 5 s
+    /// ([`Options::close_time`](crate::Options::close_time)), then it is killed.
     ///
     /// It does not run before `init` is done, after the request's own result, error or stop, after a panic, or after
     /// a kill; what must happen in every case belongs into the `Drop` of the state.

@@ -94,8 +94,8 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Cleans up when the call ends from outside: the client left, the server drains, or the tool's time is over. The
-    /// call is closed already, and five seconds are left. It does not run after an answer, an error, a panic or a
-    /// kill; what must happen in every case belongs into the `Drop` of the state.
+    /// call is closed already, and 5 s are left ([`Options::close_time`](crate::Options::close_time)). It does not run after
+    /// an answer, an error, a panic or a kill; what must happen in every case belongs into the `Drop` of the state.
     fn handle_close(
         &self,
         call: &Call<Self::Message>,

@@ -253,8 +253,8 @@ impl Options {
         self.above_zero("close_time", time)
     }
 
-    /// How long a handler may hold its thread from one `.await` to the next, 500 ms by default; then a warning names the
-    /// request. What computes for long or blocks is a [`blocking`](crate::suite::ToolSpec::blocking) tool.
+    /// How long a handler may hold its thread from one `.await` to the next, 500 ms by default; if it was longer, a warning
+    /// names the request when it gives the thread back. What computes for long or blocks is a [`blocking`](crate::suite::ToolSpec::blocking) tool.
     #[must_use]
     pub fn long_schedule(mut self, time: Duration) -> Self {
         self.limits.long_schedule = within_reach(time);

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use ractor_mcp::prelude::*;
+use ractor_mcp::wire::{CallToolResult, Request, ServerCapabilities};
 use serde_json::json;
 
-use crate::support::{Server, call, fixture};
+use crate::support::{Server, call, fixture, next_request};
 
 struct PanicsInDrop;
 
@@ -59,6 +60,39 @@ async fn a_destructor_of_the_connect_hook_that_panics_costs_no_connection() {
     let refused = client.send(&echo.clone().header("Authorization", "Bearer slow")).await;
     assert_eq!(refused.status, 503);
     assert_eq!(client.send(&echo).await.text(), "same connection");
+}
+
+/// Replies, and panics when its state is dropped.
+struct Replies;
+
+impl Handler for Replies {
+    type State = PanicsInDrop;
+    type Message = ();
+
+    async fn init(&self, _: &Channel<()>) -> Result<PanicsInDrop, RpcError> {
+        Ok(PanicsInDrop)
+    }
+
+    async fn handle_request(
+        &self,
+        _: Request,
+        _: &Channel<()>,
+        _: &mut PanicsInDrop,
+    ) -> Result<Reply, RpcError> {
+        Ok(CallToolResult::text("answered").into())
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities::new().tools(false)
+    }
+}
+
+#[tokio::test]
+async fn a_state_whose_destructor_panics_takes_back_no_reply() {
+    let server = Server::start(Replies).await;
+    let mut exits = server.mcp.exits();
+    assert_eq!(server.send(call("any", json!({}))).await.text(), "answered");
+    assert!(!next_request(&mut exits).await.reason.is_clean(), "the panic is the reason");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -103,8 +103,8 @@ pub trait SubscriptionHandler: Send + Sync + 'static {
     }
 
     /// Cleans up when the stream ends from outside: the client left, the server drains, a limit was reached. Nothing can be
-    /// sent any more, and five seconds are left. It does not run after a stop or an error of the handler, a panic or a
-    /// kill; what must happen in every case belongs into the `Drop` of the state.
+    /// sent any more, and 5 s are left ([`Options::close_time`](crate::Options::close_time)). It does not run after a stop or
+    /// an error of the handler, a panic or a kill; what must happen in every case belongs into the `Drop` of the state.
     fn handle_close(
         &self,
         subscription: &Subscription<Self::Message>,
