@@ -77,8 +77,8 @@ pub mod wire;
 pub use ractor_otp as otp;
 
 pub use handler::{
-    Challenge, Channel, Clock, Closed, ConnectRequest, Denied, Grant, Handler, ManualClock, Misconfigured,
-    Notifier, Principal, Reply, RequestEnd, RpcError, Sent,
+    Challenge, Channel, Clock, Closed, ConnectRequest, Denied, Grant, Handler, ManualClock, MirroredSchema,
+    Misconfigured, Notifier, Principal, Reply, RequestEnd, RpcError, Sent,
 };
 pub use http::{ProtectedResource, ResponseBody};
 pub use request::Topic;

@@ -11,6 +11,7 @@
 //! | `change.rs` | a change that a stream is told of |
 //! | `clock.rs` | [`Clock`], what time of day it is |
 //! | `context.rs` | what is known of a request before user code runs |
+//! | `mirrored.rs` | [`MirroredSchema`], which parameters of a tool come as headers too |
 //! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
@@ -23,6 +24,7 @@ mod connect;
 mod context;
 mod error;
 mod grant;
+mod mirrored;
 mod notifier;
 mod principal;
 mod reply;
@@ -44,6 +46,7 @@ pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;
 pub use grant::Grant;
+pub use mirrored::MirroredSchema;
 pub use notifier::Notifier;
 pub(crate) use notifier::Publish;
 pub use principal::Principal;

@@ -64,5 +64,4 @@ pub(crate) mod subscription;
 #[cfg(feature = "suite")]
 pub(crate) mod tool_name;
 mod trace_context;
-#[cfg(feature = "suite")]
 pub(crate) mod x_mcp_header;

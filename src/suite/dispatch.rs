@@ -1,4 +1,6 @@
-//! What a suite does with a request. It uses nothing that another handler could not use.
+//! What a suite does with a request. Another handler can do the same: of a request a suite knows what a [`Channel`] tells,
+//! and what the protocol asks of it beyond plain comparisons is public: [`MirroredSchema`](crate::MirroredSchema),
+//! [`Rounds`], [`KeyRing`](super::KeyRing).
 
 use std::any::Any;
 use std::fmt;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::handler::{Channel, RpcError};
+use crate::handler::{Channel, MirroredSchema, Misconfigured, RpcError};
 use crate::rules::rate::Warnings;
 use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::{meta_key, tool_name};
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     pub(super) access: Access,
     pub(super) arguments: Arguments,
     pub(super) blocking: bool,
-    mirrored: Vec<Mirrored>,
+    mirrored: MirroredSchema,
     output: Option<Checked>,
     timeout: Option<Duration>,
     places: Option<Places>,
@@ -96,7 +96,7 @@ impl Entry {
             faults.push("its max_concurrent is 0; at least 1 would do".to_owned());
         }
         let arguments = Arguments::of(&definition.input_schema, &spec.arguments, spec.json_text);
-        let mirrored = x_mcp_header::read(&definition.input_schema);
+        let mirrored = MirroredSchema::of(&definition.input_schema);
         let output = definition.output_schema.as_ref().map(Checked::output).transpose();
         match (arguments, mirrored, output) {
             (Ok(arguments), Ok(mirrored), Ok(output)) if faults.is_empty() => Ok(Self {
@@ -113,7 +113,7 @@ impl Entry {
             }),
             (arguments, mirrored, output) => {
                 faults.extend(arguments.err());
-                faults.extend(mirrored.err().unwrap_or_default());
+                faults.extend(mirrored.err().iter().flat_map(Misconfigured::faults).cloned());
                 faults.extend(output.err());
                 Err(faults)
             }
@@ -135,7 +135,7 @@ impl Entry {
         request: &CallToolRequest,
         channel: &Channel<SuiteMessage>,
     ) -> Result<(), RpcError> {
-        Ok(x_mcp_header::check(&self.mirrored, channel.mirrored_params(), &request.arguments)?)
+        self.mirrored.check(channel.mirrored_params(), &request.arguments)
     }
 
     /// Begins one call, if there is a place for it.

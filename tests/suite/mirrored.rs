@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestChannel;
-use ractor_mcp::wire::{CallToolRequest, Request};
-use ractor_mcp::{Error, McpSupervisor};
+use ractor_mcp::wire::{CallToolRequest, CallToolResult, Request, ServerCapabilities};
+use ractor_mcp::{Error, McpSupervisor, MirroredSchema};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,24 +50,76 @@ async fn xhdr_13_a_call_whose_headers_fit_runs() {
     assert_eq!(server.send(encoded).await.text(), "grün Some(7)");
 }
 
-#[tokio::test]
-async fn xhdr_15_to_17_a_call_whose_headers_differ_is_refused_before_its_tool_runs() {
-    let (suite, runs) = suite();
-    let server = Server::start(suite).await;
+/// Calls that say something else in their headers.
+fn differing() -> [Post; 6] {
     let eu = || query(json!({"region": "eu"}));
-    for post in [
+    [
         eu(),
         eu().header("Mcp-Param-Region", "us"),
         eu().header("Mcp-Param-Region", "=?base64?ZXU?="),
         eu().header("Mcp-Param-Region", "eu").another("mcp-param-region", "eu"),
         eu().header("Mcp-Param-Region", "eu").header("Mcp-Param-Limit", "1"),
         query(json!({})).header("Mcp-Param-Region", "eu"),
-    ] {
+    ]
+}
+
+async fn assert_refuses_differing(server: &Server) {
+    for post in differing() {
         let refused = server.send(post.clone()).await;
         assert_eq!((refused.status, refused.code()), (400, -32020), "{post:?}");
         assert_eq!(refused.answer()["id"], 1);
     }
+}
+
+#[tokio::test]
+async fn xhdr_15_to_17_a_call_whose_headers_differ_is_refused_before_its_tool_runs() {
+    let (suite, runs) = suite();
+    let server = Server::start(suite).await;
+    assert_refuses_differing(&server).await;
     assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+/// Serves the same tool without a suite.
+struct ByHand(MirroredSchema);
+
+impl Handler for ByHand {
+    type State = ();
+    type Message = ();
+
+    async fn init(&self, _: &Channel<()>) -> Result<(), RpcError> {
+        Ok(())
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<()>,
+        (): &mut (),
+    ) -> Result<Reply, RpcError> {
+        let Request::CallTool(call) = request else {
+            return Err(RpcError::method_not_found(request.method()));
+        };
+        self.0.check(channel.mirrored_params(), &call.arguments)?;
+        Ok(CallToolResult::text("fits").into())
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities::new().tools(false)
+    }
+}
+
+#[tokio::test]
+async fn xhdr_13_to_17_a_handler_without_a_suite_checks_the_same() {
+    let schema = json!({"type": "object", "properties": {
+        "region": {"type": "string", "x-mcp-header": "Region"},
+        "limit": {"type": "integer", "x-mcp-header": "Limit"},
+    }});
+    let server = Server::start(ByHand(MirroredSchema::of(&schema).unwrap())).await;
+    assert_refuses_differing(&server).await;
+    let fits = query(json!({"region": "eu", "limit": null})).header("Mcp-Param-Region", "eu");
+    assert_eq!(server.send(fits).await.text(), "fits");
+    let faults = MirroredSchema::of(&json!({"x-mcp-header": "Root"})).unwrap_err();
+    assert!(faults.faults()[0].starts_with("`x-mcp-header` at the root"), "{faults}");
 }
 
 #[tokio::test]
