@@ -189,6 +189,8 @@ impl ResourceLink {
     }
 }
 
+described!(ResourceLink);
+
 optional!(ResourceLink {
     /// Sets its name for people.
     title: String,

@@ -29,6 +29,27 @@ macro_rules! optional {
     };
 }
 
+/// Chained setters for what everything has that a server lists.
+macro_rules! described {
+    ($type:ident) => {
+        impl $type {
+            /// Adds a picture of it.
+            #[must_use]
+            pub fn icon(mut self, icon: Icon) -> Self {
+                self.icons.push(icon);
+                self
+            }
+
+            /// Sets its `_meta`.
+            #[must_use]
+            pub fn meta(mut self, meta: Meta) -> Self {
+                self.meta = meta;
+                self
+            }
+        }
+    };
+}
+
 mod annotations;
 mod cache;
 mod capabilities;

@@ -50,6 +50,8 @@ impl Prompt {
     }
 }
 
+described!(Prompt);
+
 optional!(Prompt {
     /// Sets its name for people.
     title: String,

@@ -52,14 +52,9 @@ impl Resource {
             meta: Meta::new(),
         }
     }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
 }
+
+described!(Resource);
 
 optional!(Resource {
     /// Sets its name for people.
@@ -118,6 +113,8 @@ impl ResourceTemplate {
         }
     }
 }
+
+described!(ResourceTemplate);
 
 optional!(ResourceTemplate {
     /// Sets its name for people.

@@ -52,14 +52,9 @@ impl Tool {
             meta: Meta::new(),
         }
     }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
 }
+
+described!(Tool);
 
 optional!(Tool {
     /// Sets its name for people.

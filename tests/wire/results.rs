@@ -8,13 +8,24 @@ use crate::schema::assert_valid;
 use crate::wire::{
     Annotations, CacheHints, CallToolResult, CompleteResult, Content, CreateMessageRequest, DiscoverResult,
     GetPromptResult, Icon, InputRequest, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, ListenResult, Prompt, PromptArgument, PromptMessage,
+    ListResourcesResult, ListToolsResult, ListenResult, Meta, Prompt, PromptArgument, PromptMessage,
     ReadResourceResult, RequestId, Resource, ResourceContents, ResourceLink, ResourceTemplate, ResultBody,
     Role, SamplingMessage, ServerCapabilities, Theme, Tool, ToolAnnotations,
 };
 
 fn icon() -> Icon {
     Icon::new("https://example.com/icon.png").mime_type("image/png").size("48x48").theme(Theme::Dark)
+}
+
+fn meta() -> Meta {
+    Meta::new().with("com.example/colour", "red")
+}
+
+/// Whether a definition has that icon and that `_meta`.
+#[track_caller]
+fn assert_described(definition: &Value) {
+    assert_eq!(definition["icons"][0]["src"], "https://example.com/icon.png");
+    assert_eq!(definition["_meta"], json!({ "com.example/colour": "red" }));
 }
 
 fn annotations() -> Annotations {
@@ -31,7 +42,9 @@ fn contents() -> [Content; 6] {
                 .title("A")
                 .description("d")
                 .mime_type("text/plain")
-                .size(3_u64),
+                .size(3_u64)
+                .icon(icon())
+                .meta(meta()),
         ),
         Content::resource(ResourceContents::text("file:///a", "text").mime_type("text/plain")),
         Content::resource(ResourceContents::blob("file:///b", [0, 255])),
@@ -79,8 +92,10 @@ fn tool_06_list_of_tools() {
                 .idempotent_hint(true)
                 .open_world_hint(false),
         )
-        .icon(icon());
+        .icon(icon())
+        .meta(meta());
     let written = check("ListToolsResult", ListToolsResult::new(vec![tool]).next_cursor("2"));
+    assert_described(&written["tools"][0]);
     // As the developer wrote it (JSCH-13).
     let properties: Vec<_> =
         written["tools"][0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
@@ -116,10 +131,13 @@ fn res_05_lists_of_resources() {
         .mime_type("text/plain")
         .size(3_u64)
         .annotations(annotations())
-        .icon(icon());
-    check("ListResourcesResult", ListResourcesResult::new(vec![resource, Resource::new("x:y", "y")]));
-    let template = ResourceTemplate::new("file:///{path}", "files");
-    check("ListResourceTemplatesResult", ListResourceTemplatesResult::new(vec![template]).next_cursor(""));
+        .icon(icon())
+        .meta(meta());
+    let resources = vec![resource, Resource::new("x:y", "y")];
+    assert_described(&check("ListResourcesResult", ListResourcesResult::new(resources))["resources"][0]);
+    let template = ResourceTemplate::new("file:///{path}", "files").icon(icon()).meta(meta());
+    let templates = ListResourceTemplatesResult::new(vec![template]).next_cursor("");
+    assert_described(&check("ListResourceTemplatesResult", templates)["resourceTemplates"][0]);
 }
 
 #[test]
@@ -137,8 +155,11 @@ fn prm_12_prompts() {
         .title("P")
         .description("d")
         .argument(PromptArgument::required("a").title("A").description("d"))
-        .argument(PromptArgument::optional("b"));
-    check("ListPromptsResult", ListPromptsResult::new(vec![prompt, Prompt::new("q")]));
+        .argument(PromptArgument::optional("b"))
+        .icon(icon())
+        .meta(meta());
+    let prompts = ListPromptsResult::new(vec![prompt, Prompt::new("q")]);
+    assert_described(&check("ListPromptsResult", prompts)["prompts"][0]);
     let mut messages: Vec<_> = contents().into_iter().map(PromptMessage::user).collect();
     messages.push(PromptMessage::assistant("yes"));
     check("GetPromptResult", GetPromptResult::new(messages).description("d"));
