@@ -36,31 +36,26 @@ use super::{Rounds, SuiteMessage, ToolAddress};
 /// ```
 pub struct Call<M = Infallible> {
     channel: Channel<SuiteMessage>,
-    tool: Arc<str>,
+    name: Arc<str>,
     rounds: Rounds,
     messages: PhantomData<fn(M)>,
 }
 
 impl<M: Send + 'static> Call<M> {
-    pub(super) fn new(channel: Channel<SuiteMessage>, tool: Arc<str>, rounds: Rounds) -> Self {
+    pub(super) fn new(channel: Channel<SuiteMessage>, name: Arc<str>, rounds: Rounds) -> Self {
         let messages = PhantomData;
-        Self { channel, tool, rounds, messages }
+        Self { channel, name, rounds, messages }
     }
 
     /// What the request is about: the name of the tool or prompt, the URI of the resource or its template, and the method
     /// for a list.
     pub fn name(&self) -> &str {
-        &self.tool
+        &self.name
     }
 
     /// The rounds of this call: what the client answered so far.
     pub fn rounds(&self) -> &Rounds {
         &self.rounds
-    }
-
-    /// The name under which the tool was called.
-    pub fn tool(&self) -> &str {
-        &self.tool
     }
 
     /// Reports progress, if the client asked for it: with a `progressToken` in the request's `_meta`, and an `Accept` that
@@ -87,7 +82,7 @@ impl<M: Send + 'static> Call<M> {
     ///
     /// [`Closed`] once the client left or the call was answered.
     pub async fn log(&self, level: LogLevel, data: impl Into<Value>) -> Result<Sent, Closed> {
-        self.channel.send_log(level, data, &*self.tool).await
+        self.channel.send_log(level, data, &*self.name).await
     }
 
     /// Sends any notification on this call's response.
@@ -110,7 +105,7 @@ impl<M: Send + 'static> Call<M> {
 
     /// Starts a task that belongs to this call and ends with it. A panic in it is traced with the tool's name.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let tool = Arc::clone(&self.tool);
+        let tool = Arc::clone(&self.name);
         // Told by the task itself, since a call that is answered meanwhile reads no more messages.
         let watched = async move {
             if let Err(crash) = contained(task).await {
@@ -199,7 +194,7 @@ impl<M> Clone for Call<M> {
     fn clone(&self) -> Self {
         Self {
             channel: self.channel.clone(),
-            tool: Arc::clone(&self.tool),
+            name: Arc::clone(&self.name),
             rounds: self.rounds.clone(),
             messages: PhantomData,
         }

@@ -3,7 +3,7 @@
 use ractor_mcp::prelude::*;
 
 async fn twice(_: NoArguments, call: Call, again: Call) -> String {
-    format!("{} {}", call.tool(), again.tool())
+    format!("{} {}", call.name(), again.name())
 }
 
 fn main() {
