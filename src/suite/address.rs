@@ -23,23 +23,30 @@ impl<M: Send + 'static> ToolAddress<M> {
     ///
     /// # Errors
     ///
-    /// When the call ends first. The message is dropped.
-    pub async fn send(&self, message: M) -> Result<(), SendError<()>> {
-        let sent = self.process.send(SuiteMessage::new(message)).await;
-        sent.map_err(|_| SendError(()))
+    /// Gives the message back when the call ends first.
+    pub async fn send(&self, message: M) -> Result<(), SendError<M>> {
+        match self.process.send(SuiteMessage::new(message)).await {
+            Ok(()) => Ok(()),
+            // What comes back is what was sent, so there is a message and its type is right.
+            Err(SendError(back)) => back.open().map_or(Ok(()), |message| Err(SendError(message))),
+        }
     }
 
     /// Sends a message if there is room for it.
     ///
     /// # Errors
     ///
-    /// When the mailbox is full or the call has ended. The message is dropped.
-    pub fn try_send(&self, message: M) -> Result<(), TrySendError<()>> {
-        let sent = self.process.try_send(SuiteMessage::new(message));
-        sent.map_err(|refused| match refused {
-            TrySendError::Full(_) => TrySendError::Full(()),
-            TrySendError::Closed(_) => TrySendError::Closed(()),
-        })
+    /// Gives the message back when the mailbox is full or the call has ended.
+    pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
+        match self.process.try_send(SuiteMessage::new(message)) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(back)) => {
+                back.open().map_or(Ok(()), |message| Err(TrySendError::Full(message)))
+            }
+            Err(TrySendError::Closed(back)) => {
+                back.open().map_or(Ok(()), |message| Err(TrySendError::Closed(message)))
+            }
+        }
     }
 
     /// Whether the call takes no more messages.

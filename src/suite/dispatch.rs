@@ -43,6 +43,11 @@ impl SuiteMessage {
     pub(super) fn task_ended() -> Self {
         Self(None)
     }
+
+    /// The message, if it is one of this type.
+    pub(super) fn open<M: 'static>(self) -> Option<M> {
+        self.0?.downcast().ok().map(|message| *message)
+    }
 }
 
 impl fmt::Debug for SuiteMessage {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ractor_mcp::otp::{ExitReason, Tag};
+use ractor_mcp::otp::{ExitReason, SendError, Tag, TrySendError};
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::ToolAddress;
 use schemars::JsonSchema;
@@ -132,8 +132,23 @@ async fn messages_tasks_and_timers_reach_the_call_in_order_and_one_of_them_answe
     assert_eq!(answer["result"]["structuredContent"], 21);
     assert_eq!(watching.address.pid().join().await, ExitReason::ShutdownWith(Tag::REPLY));
     assert!(watching.address.is_closed());
-    assert!(watching.address.send(Heard::Step).await.is_err());
     assert!(watching.closes.try_recv().is_err(), "an answer is no end from outside");
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_sent_comes_back() {
+    let mut watching = watching(None).await;
+    let address = &watching.address;
+    // The call runs on this thread, and so takes none meanwhile.
+    let full = (0..).find_map(|count| address.try_send(Heard::Task(count)).err());
+    assert!(matches!(full, Some(TrySendError::Full(Heard::Task(1000)))), "{full:?}");
+    address.send(Heard::Last).await.unwrap();
+    last_event(&mut watching.client).await;
+    address.pid().join().await;
+    let closed = address.send(Heard::Task(1)).await;
+    assert!(matches!(closed, Err(SendError(Heard::Task(1)))), "{closed:?}");
+    let closed = address.try_send(Heard::Task(2));
+    assert!(matches!(closed, Err(TrySendError::Closed(Heard::Task(2)))), "{closed:?}");
 }
 
 #[tokio::test]
