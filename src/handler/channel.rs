@@ -230,7 +230,7 @@ impl<M: Send + 'static> Channel<M> {
     /// handler returns in between is known to come too late.
     #[cfg(any(test, feature = "suite"))]
     pub(crate) fn expire(&self, answer: impl FnOnce(&Self) -> Result<(), Closed>) -> bool {
-        self.exchange.expired.store(true, Ordering::Release);
+        self.exchange.note_expired();
         let answered = answer(self).is_ok();
         if answered {
             self.me.pid().exit(ExitReason::ShutdownWith(Tag::EXPIRED));
@@ -429,6 +429,11 @@ impl Exchange {
     /// Whether the answer was given already, by the handler itself.
     pub(crate) fn was_answered(&self) -> bool {
         self.sink.is_answered()
+    }
+
+    /// Notes that the time of the request is over. Before the answer: what the handler returns from then on comes too late.
+    pub(crate) fn note_expired(&self) {
+        self.expired.store(true, Ordering::Release);
     }
 
     /// Whether the time of the request is over, and it was answered so.

@@ -11,6 +11,7 @@
 //! | `change.rs` | a change that a stream is told of |
 //! | `clock.rs` | [`Clock`], what time of day it is |
 //! | `context.rs` | what is known of a request before user code runs |
+//! | `late.rs` | the warning of requests whose time is over |
 //! | `mirrored.rs` | [`MirroredSchema`], which parameters of a tool come as headers too |
 //! | `notifier.rs` | [`Notifier`], how a handler tells streams of changes |
 //! | `principal.rs` | [`Principal`], who calls |
@@ -24,6 +25,7 @@ mod connect;
 mod context;
 mod error;
 mod grant;
+mod late;
 mod mirrored;
 mod notifier;
 mod principal;
@@ -46,6 +48,7 @@ pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use grant::Authorize;
 pub use grant::Grant;
+pub(crate) use late::Late;
 pub use mirrored::MirroredSchema;
 pub use notifier::Notifier;
 pub(crate) use notifier::Publish;

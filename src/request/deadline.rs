@@ -8,7 +8,7 @@ use ractor_otp::{ExitReason, Pid, Tag};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::handler::{Exchange, RpcError};
+use crate::handler::{Exchange, Late, RpcError};
 use crate::rules::errors::code;
 
 /// Ends a request when its time is over. Dropped with the request's callbacks: their clean-up has a time of its own.
@@ -16,13 +16,14 @@ pub(super) struct Deadline(JoinHandle<()>);
 
 impl Deadline {
     /// `None` without a limit, and for a stream, which has a lifetime instead.
-    pub(super) fn of(exchange: &Arc<Exchange>, pid: &Pid) -> Option<Self> {
+    pub(super) fn of(exchange: &Arc<Exchange>, pid: &Pid, late: &Arc<Late>) -> Option<Self> {
         let limit = exchange.terms.request_time.filter(|_| !exchange.context.is_listen())?;
-        let (exchange, pid) = (Arc::clone(exchange), pid.clone());
+        let (exchange, pid, late) = (Arc::clone(exchange), pid.clone(), Arc::clone(late));
         Some(Self(tokio::spawn(async move {
             sleep(limit).await;
             if !exchange.time_is_taken() && pid.exit_requested().is_none() {
                 expire(limit, &exchange, &pid);
+                late.tell(&pid, limit);
             }
         })))
     }
@@ -37,7 +38,7 @@ impl Drop for Deadline {
 /// The answer comes first, since what follows may take its time. A request that has answered before ends as well.
 fn expire(limit: Duration, exchange: &Exchange, pid: &Pid) {
     let message = format!("the request did not finish within {limit:?} and was interrupted");
+    exchange.note_expired();
     exchange.answer_error(&RpcError::new(code::INTERNAL_ERROR, message));
-    tracing::warn!(target: "ractor_mcp", request = %pid.label(), ?limit, "the request did not finish in time");
     pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
 }

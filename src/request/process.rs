@@ -196,7 +196,7 @@ impl<H: Handler> Process for RequestProcess<H> {
     type Message = H::Message;
 
     async fn init(&mut self, me: &Me<H::Message>) -> Result<(), Crash> {
-        self.deadline = Deadline::of(&self.due.0, &self.end.pid);
+        self.deadline = Deadline::of(&self.due.0, &self.end.pid, &self.served.late);
         let channel = self.channel.insert(Channel::new(me.clone(), Arc::clone(&self.due.0)));
         match self.served.handler.init(channel).instrument(self.span.clone()).await {
             Ok(state) => self.state = Some(state),

@@ -59,7 +59,7 @@ impl Slots {
     }
 
     #[cfg(test)]
-    fn in_use(&self) -> usize {
+    pub(crate) fn in_use(&self) -> usize {
         self.calls.in_use() + self.lists.in_use()
     }
 

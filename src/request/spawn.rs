@@ -10,7 +10,7 @@ use ractor_otp::{DynamicSupervisor, Label, Me, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{
-    Disconnect, Exchange, Handler, Misconfigured, Notifier, Publish, RequestContext, Sink, Terms,
+    Disconnect, Exchange, Handler, Late, Misconfigured, Notifier, Publish, RequestContext, Sink, Terms,
 };
 use crate::rules::meta_key;
 use crate::wire::{Notification, Request, ServerCapabilities, SubscriptionFilter};
@@ -90,6 +90,7 @@ pub(super) struct Served<H> {
     pub(super) streams: Streams,
     pub(super) disconnect: Option<Disconnect>,
     pub(super) terms: Terms,
+    pub(super) late: Arc<Late>,
 }
 
 struct Erased<H> {
@@ -119,7 +120,8 @@ pub(crate) fn erase<H: Handler>(
         .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
         .map(Arc::from);
     let publish = Arc::new(streams.registry.clone());
-    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, terms });
+    let late = Arc::new(Late::new());
+    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, terms, late });
     Ok(Arc::new(Erased { served, publish }))
 }
 

@@ -305,7 +305,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::handler::{Exchange, Pace};
+    use crate::handler::{Exchange, Terms};
     use crate::request::{Outbox, OutboxLimits, Outgoing};
 
     /// Between its entry in the registry and its acknowledgement a stream may be told of changes already.
@@ -317,7 +317,7 @@ mod tests {
             Arc::new(RequestContext::of("subscriptions/listen")),
             Arc::clone(&outbox) as _,
             None,
-            Pace::default(),
+            Terms::default(),
             true,
         );
         let granted = Arc::new(SubscriptionFilter::new().resource("x:a"));

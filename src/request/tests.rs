@@ -8,9 +8,11 @@ use ractor_otp::{DynamicOptions, DynamicSupervisor, ExitReason, Parent, Pid, Spa
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, oneshot};
 
-use super::{Budget, Call, Count, Held, Lane, Message, Slots, Spawn, StreamCaps, StreamLimits, Streams, erase};
+use super::{
+    Budget, Call, Count, Held, Lane, Message, Slots, Spawn, StreamCaps, StreamLimits, Streams, erase,
+};
 use crate::handler::{
-    Answer, Channel, Disconnect, Event, Handler, Pace, Refused, Reply, RequestContext, RpcError, Sink,
+    Answer, Channel, Disconnect, Event, Handler, Refused, Reply, RequestContext, RpcError, Sink, Terms,
 };
 use crate::wire::{CallToolResult, Request, ServerCapabilities};
 
@@ -62,8 +64,8 @@ impl Served {
     async fn start(handler: impl Handler, disconnect: Option<Disconnect>) -> Self {
         let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
         let time = Duration::from_secs(1);
-        let limits = StreamLimits { lifetime: time, idle: None, authorize_time: time, queue: 1 };
-        let handler = erase(handler, Streams::new(caps, limits), disconnect, Pace::default()).unwrap();
+        let limits = StreamLimits { lifetime: time, idle: None, queue: 1 };
+        let handler = erase(handler, Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
         let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
         Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1), connection: Count::new(1) }
     }
@@ -71,7 +73,8 @@ impl Served {
     fn spawn(&self, method: &str) -> (Pid, Arc<Watching>) {
         let sink = Watching { slots: self.slots.clone(), in_use: Mutex::default(), room: Notify::new() };
         let sink = Arc::new(sink);
-        let slot = self.slots.take(Lane::Calls, &self.connection).expect("the slot of the one before is free");
+        let slot =
+            self.slots.take(Lane::Calls, &self.connection).expect("the slot of the one before is free");
         let call = Call {
             message: Message::Request(Box::new(Request::Discover)),
             context: Arc::new(RequestContext::of(method)),

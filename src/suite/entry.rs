@@ -6,8 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::handler::{Channel, MirroredSchema, Misconfigured, RpcError};
-use crate::rules::rate::Warnings;
+use crate::handler::{Channel, Late, MirroredSchema, Misconfigured, RpcError};
 use crate::rules::x_mcp_header::{self, Mirrored};
 use crate::rules::{meta_key, tool_name};
 use crate::wire::{self, CallToolRequest, CallToolResult};
@@ -147,7 +146,7 @@ impl Entry {
         self: &Arc<Self>,
         channel: &Channel<SuiteMessage>,
         rounds: Rounds,
-        late: &Arc<Warnings>,
+        late: &Arc<Late>,
     ) -> Result<Box<dyn Running>, RpcError> {
         let place = match &self.places {
             Some(places) => Some(places.take(&self.name)?),
@@ -160,7 +159,7 @@ impl Entry {
     }
 
     /// Answers the call when its time is over, in words for the model.
-    fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>, late: &Arc<Warnings>) {
+    fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>, late: &Arc<Late>) {
         let name = Arc::clone(&self.name);
         timeout::expire_after(limit, channel, late, move |channel| {
             let text = format!("the tool `{name}` did not finish within {limit:?} and was interrupted");

@@ -83,8 +83,7 @@ mod watched;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::handler::Principal;
-use crate::rules::rate::Warnings;
+use crate::handler::{Late, Principal};
 use crate::wire::{CacheHints, Implementation, ServerCapabilities};
 
 use addition::Addition;
@@ -156,7 +155,7 @@ pub struct Suite {
     cache: CacheHints,
     question_time: Duration,
     /// Uses whose time is over.
-    late: Arc<Warnings>,
+    late: Arc<Late>,
 }
 
 impl Suite {
@@ -173,7 +172,7 @@ impl Suite {
             page_size: PAGE_SIZE,
             cache: CacheHints::NONE,
             question_time: KeyRing::LIFETIME,
-            late: Arc::new(Warnings::new()),
+            late: Arc::new(Late::new()),
         }
     }
 

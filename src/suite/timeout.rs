@@ -3,11 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor_otp::Pid;
-
-use crate::handler::{Channel, Closed, RpcError};
+use crate::handler::{Channel, Closed, Late, RpcError};
 use crate::rules::errors::code;
-use crate::rules::rate::Warnings;
 
 use super::SuiteMessage;
 
@@ -27,41 +24,29 @@ pub(super) fn of(own: Option<Duration>, channel: &Channel<SuiteMessage>) -> Opti
 pub(super) fn expire_after(
     limit: Duration,
     channel: &Channel<SuiteMessage>,
-    warnings: &Arc<Warnings>,
+    late: &Arc<Late>,
     answer: impl FnOnce(&Channel<SuiteMessage>) -> Result<(), Closed> + Send + 'static,
 ) {
-    let (expired, warnings) = (channel.clone(), Arc::clone(warnings));
+    let (expired, late) = (channel.clone(), Arc::clone(late));
     let timer = async move {
         tokio::time::sleep(limit).await;
         // If not, the request has just ended by itself.
         if expired.expire(answer) {
-            let pid = expired.pid();
-            warn(&warnings, &pid, limit);
+            late.tell(&expired.pid(), limit);
         }
     };
     channel.spawn(timer, |_| SuiteMessage::task_ended());
-}
-
-/// What a suite waits for may be slow for all its callers at once: one a second is a warning then.
-fn warn(warnings: &Warnings, request: &Pid, limit: Duration) {
-    let told = "the request did not finish in time";
-    match warnings.take() {
-        Some(untold) => {
-            tracing::warn!(target: "ractor_mcp", request = %request.label(), ?limit, untold, "{told}")
-        }
-        None => tracing::debug!(target: "ractor_mcp", request = %request.label(), ?limit, "{told}"),
-    }
 }
 
 /// The same for what is no tool, whose result has no place for an error: the answer is `-32603`.
 pub(super) fn fail_after(
     limit: Option<Duration>,
     channel: &Channel<SuiteMessage>,
-    warnings: &Arc<Warnings>,
+    late: &Arc<Late>,
     what: &'static str,
 ) {
     let Some(limit) = limit else { return };
-    expire_after(limit, channel, warnings, move |channel| {
+    expire_after(limit, channel, late, move |channel| {
         let message = format!("the {what} did not finish within {limit:?} and was interrupted");
         channel.send_error(RpcError::new(code::INTERNAL_ERROR, message))
     });
