@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ractor_otp::{DynamicSupervisor, ExitReason, Pid, Shutdown};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
+use tracing::instrument::WithSubscriber;
 
 use crate::request::Phase;
 
@@ -40,8 +43,31 @@ impl fmt::Display for Summary {
     }
 }
 
+/// The one drain of a server. It belongs to the server and goes on whatever becomes of those who ordered it: one of the calls
+/// that it interrupts may be among them.
+#[derive(Default)]
+pub(super) struct Ordered(OnceLock<watch::Receiver<Option<Summary>>>);
+
+impl Ordered {
+    /// Begins it, unless it was begun before, and waits for its end.
+    pub(super) async fn drained(&self, server: &Arc<Server>, deadline: Duration) -> Summary {
+        let begin = || {
+            let (tell, told) = watch::channel(None);
+            let server = Arc::clone(server);
+            let drain = async move { tell.send_replace(Some(run(&server, deadline).await)) };
+            // It is traced where it was ordered.
+            tokio::spawn(drain.with_current_subscriber());
+            told
+        };
+        let mut told = self.0.get_or_init(begin).clone();
+        let summary = told.wait_for(Option::is_some).await;
+        // Nobody tells it only if the runtime is gone, and then nobody asks.
+        summary.ok().and_then(|summary| summary.clone()).unwrap_or_default()
+    }
+}
+
 /// The time runs from here, and not from the phase that waits for its end: the ports, too, take of it.
-pub(super) async fn run(server: &Server, deadline: Duration) -> Summary {
+async fn run(server: &Server, deadline: Duration) -> Summary {
     let began = Instant::now();
     server.drain.enter(Phase::Draining);
     // Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.

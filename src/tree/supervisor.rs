@@ -55,7 +55,7 @@ pub(super) struct Server {
     pub(super) slots: Slots,
     budget: Budget,
     pub(super) streams: Streams,
-    pub(super) shutdown: tokio::sync::OnceCell<Summary>,
+    shutdown: shutdown::Ordered,
     handler: Arc<dyn Spawn>,
     listeners: Supervisor,
     pub(super) embedded: Arc<Embedded>,
@@ -127,7 +127,7 @@ impl McpSupervisor {
             slots,
             budget,
             streams,
-            shutdown: tokio::sync::OnceCell::new(),
+            shutdown: shutdown::Ordered::default(),
             handler,
             listeners,
             embedded,
@@ -318,12 +318,13 @@ impl McpSupervisor {
     }
 
     /// Ends the server in order: no new connections, then running requests finish within `deadline`, then those left are
-    /// interrupted, then killed; see `supervision.md`. A second call waits for the first.
+    /// interrupted, then killed; see `supervision.md`. A second call waits for the first. Once begun it goes on, even if nobody
+    /// waits for it any more: a tool may order it, and a caller may hang up.
     ///
     /// The deadline counts from the call. Whatever handlers do, it returns within the deadline, twice the
     /// [close time](Options::close_time) and 10 s, as long as the runtime has a thread left that no handler blocks.
     pub async fn shutdown(&self, deadline: Duration) -> Summary {
-        self.0.shutdown.get_or_init(|| shutdown::run(&self.0, deadline)).await.clone()
+        self.0.shutdown.drained(&self.0, deadline).await
     }
 
     /// Serves until the signal resolves, then shuts down with the deadline of [`Options::drain`].

@@ -1,8 +1,10 @@
 //! The drain, in order.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ractor_mcp::otp::ExitReason;
+use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
 use serde_json::json;
 
@@ -30,6 +32,40 @@ async fn running_calls_finish_the_port_is_closed_and_kept_connections_answer_503
     let summary = stopping.await.unwrap();
     assert_eq!((summary.running, summary.interrupted, summary.killed), (1, 0, 0), "{summary}");
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_that_nobody_waits_for_any_more_goes_on() {
+    let server = TestServer::start(fixture::suite()).await;
+    let client = server.connect().await;
+    let slow = client.call_tool("slow", json!({"ms": 60_000})).start().await;
+    server.pid_of("request tools/call slow").await;
+    let mcp = server.mcp().clone();
+    tokio::select! {
+        biased;
+        _ = mcp.shutdown(Duration::from_secs(1)) => unreachable!("a call runs"),
+        () = std::future::ready(()) => {}
+    }
+    assert_eq!(slow.answer().await.code(), -32603);
+    assert_eq!(mcp.stopped().await, ExitReason::Shutdown);
+    assert_eq!(mcp.shutdown(Duration::ZERO).await.interrupted, 1, "a second call is told of the first");
+}
+
+/// The drain interrupts the very call that ordered it.
+#[tokio::test(start_paused = true)]
+async fn a_tool_may_order_the_drain() {
+    let own = Arc::new(OnceLock::<McpSupervisor>::new());
+    let known = Arc::clone(&own);
+    let stop = move |_: NoArguments, _: Call| {
+        let mcp = known.get().expect("it is set below").clone();
+        async move { mcp.shutdown(Duration::from_secs(1)).await.to_string() }
+    };
+    let server = TestServer::start(Suite::new("stops", "1").tool("stop", stop)).await;
+    let mcp = own.get_or_init(|| server.mcp().clone());
+    let answer = server.connect().await.call_tool("stop", json!({})).await;
+    assert_eq!(answer.code(), -32603);
+    assert_eq!(mcp.stopped().await, ExitReason::Shutdown);
+    assert_eq!(mcp.shutdown(Duration::ZERO).await.to_string(), "0 finished, 1 interrupted, 0 killed");
 }
 
 #[tokio::test]
