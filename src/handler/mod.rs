@@ -6,6 +6,7 @@
 //! | `reply.rs` | [`Reply`], what a callback returns |
 //! | `error.rs` | [`RpcError`], the JSON-RPC error, and [`Closed`] |
 //! | `channel.rs` | [`Channel`], the server side of one request |
+//! | `exchange.rs` | what a channel, its actor and its response share |
 //! | `connect.rs` | the hooks around a request, [`Denied`] |
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
@@ -24,6 +25,7 @@ mod clock;
 mod connect;
 mod context;
 mod error;
+mod exchange;
 mod grant;
 mod late;
 mod mirrored;
@@ -39,13 +41,13 @@ use std::sync::Arc;
 use crate::wire::{Implementation, Notification, Request, ServerCapabilities};
 
 pub(crate) use change::{Change, Noted};
-pub(crate) use channel::Exchange;
 pub use channel::{Channel, Sent};
 pub use clock::{Clock, ManualClock};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
 pub(crate) use connect::{Connect, Disconnect};
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
+pub(crate) use exchange::Exchange;
 pub(crate) use grant::Authorize;
 pub use grant::Grant;
 pub(crate) use late::Late;

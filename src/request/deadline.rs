@@ -38,7 +38,7 @@ impl Drop for Deadline {
 /// The answer comes first, since what follows may take its time. A request that has answered before ends as well.
 fn expire(limit: Duration, exchange: &Exchange, pid: &Pid) {
     let message = format!("the request did not finish within {limit:?} and was interrupted");
-    exchange.note_expired();
+    exchange.set_expired(true);
     exchange.answer_error(&RpcError::new(code::INTERNAL_ERROR, message));
     pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
 }
