@@ -36,11 +36,13 @@ impl HostPolicy {
     ///
     /// # Errors
     ///
-    /// What is wrong with an entry, or that there is none.
-    pub(crate) fn list(hosts: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let hosts = hosts.into_iter().map(|entry| HostName::entry(&entry)).collect::<Result<Vec<_>, _>>()?;
+    /// What is wrong with each entry, or that there is none.
+    pub(crate) fn list(hosts: impl IntoIterator<Item = String>) -> Result<Self, Vec<String>> {
+        let hosts = all_or_faults(hosts.into_iter().map(|entry| HostName::entry(&entry)))?;
         if hosts.is_empty() {
-            return Err("allowed_hosts: the list is empty, which would refuse every request".to_owned());
+            return Err(vec![
+                "allowed_hosts: the list is empty, which would refuse every request".to_owned(),
+            ]);
         }
         Ok(Self::List(hosts))
     }
@@ -53,6 +55,20 @@ impl HostPolicy {
             Self::Any => true,
         }
     }
+}
+
+/// All entries of a list, or what is wrong with each that is none.
+pub(super) fn all_or_faults<T>(
+    entries: impl Iterator<Item = Result<T, String>>,
+) -> Result<Vec<T>, Vec<String>> {
+    let (mut read, mut faults) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match entry {
+            Ok(entry) => read.push(entry),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok(read) } else { Err(faults) }
 }
 
 impl HostName {
@@ -179,7 +195,7 @@ mod tests {
         check(&head, policy).map_err(|refusal| assert_eq!(refusal.status.as_u16(), 403)).is_ok()
     }
 
-    fn list(hosts: &[&str]) -> Result<HostPolicy, String> {
+    fn list(hosts: &[&str]) -> Result<HostPolicy, Vec<String>> {
         HostPolicy::list(hosts.iter().map(|host| (*host).to_owned()))
     }
 
@@ -262,9 +278,9 @@ mod tests {
             ("::", "reach"),
             ("", "not a host"),
         ] {
-            assert!(list(&[entry]).unwrap_err().contains(fault), "{entry}");
+            assert!(list(&[entry]).unwrap_err()[0].contains(fault), "{entry}");
         }
-        assert!(list(&[]).unwrap_err().contains("empty"));
+        assert!(list(&[]).unwrap_err()[0].contains("empty"));
     }
 
     #[test]

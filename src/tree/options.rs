@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use std::future::Future;
 
+use http::uri::PathAndQuery;
 use tokio::sync::Semaphore;
 
 use crate::handler::{
@@ -90,11 +91,14 @@ impl Options {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         let is_path = path.starts_with('/') && !path.contains(['?', '#']);
+        // What no request line can carry would never be asked for.
+        let is_carried = path.parse::<PathAndQuery>().is_ok();
         path.trim_end_matches('/').clone_into(&mut self.path);
-        self.judged(
-            "path",
-            (!is_path).then(|| format!("path `{path}`: a path starts with `/` and has neither `?` nor `#`")),
-        )
+        let fault = (!is_path || !is_carried).then(|| {
+            let path = path.escape_debug();
+            format!("path `{path}`: a path starts with `/`, has neither `?` nor `#`, and percent-encodes what a URL cannot hold")
+        });
+        self.judged("path", fault)
     }
 
     /// The largest request body in bytes, 4 MiB by default; a larger one answers 413.
@@ -403,9 +407,9 @@ impl Options {
     #[must_use]
     pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
         let listed = HostPolicy::list(hosts.into_iter().map(Into::into));
-        let fault = listed.as_ref().err().cloned();
+        let faults = listed.as_ref().err().cloned().unwrap_or_default();
         self.hosts = listed.ok();
-        self.judged("allowed_hosts", fault)
+        self.judged("allowed_hosts", faults)
     }
 
     /// Accepts every `Host`. Only behind something else that checks it.
@@ -419,14 +423,10 @@ impl Options {
     /// matches every port. Any other `Origin` answers 403. Loopback origins are allowed on loopback binds.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
-        let fault = match self.origins.clone().with_list(origins.into_iter().map(Into::into)) {
-            Ok(policy) => {
-                self.origins = policy;
-                None
-            }
-            Err(fault) => Some(fault),
-        };
-        self.judged("allowed_origins", fault)
+        let listed = self.origins.clone().with_list(origins.into_iter().map(Into::into));
+        let faults = listed.as_ref().err().cloned().unwrap_or_default();
+        self.origins = listed.unwrap_or(self.origins);
+        self.judged("allowed_origins", faults)
     }
 
     /// Accepts `Origin: null`, which sandboxed and local pages send and any page can make a browser send. Refused by
@@ -473,6 +473,22 @@ mod tests {
         let options = Options::new().path("mcp").max_body(0).keep_alive(Duration::ZERO);
         assert_eq!(options.check().unwrap_err().faults().len(), 3);
         assert!(Options::new().check().is_ok());
+    }
+
+    #[test]
+    fn each_entry_of_a_list_that_is_wrong_is_told() {
+        let options =
+            Options::new().allowed_origins(["x", "null", "https://h"]).allowed_hosts(["a b", "*", "h"]);
+        assert_eq!(options.check().unwrap_err().faults().len(), 4);
+    }
+
+    #[test]
+    fn a_path_that_no_request_can_carry_is_refused() {
+        for path in ["/a b", "/a\n", "/a\0"] {
+            let faults = Options::new().path(path).check().unwrap_err();
+            assert!(faults.to_string().contains("percent-encodes"), "{faults}");
+        }
+        assert!(Options::new().path("/a%20b/mcp").check().is_ok());
     }
 
     #[test]
