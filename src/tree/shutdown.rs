@@ -28,7 +28,8 @@ pub struct Summary {
     pub interrupted: usize,
     /// Those whose `handle_close` did not end in time and that were killed, open streams included.
     pub killed: usize,
-    /// Those that could not even be killed, because they block their thread, by label; open streams included.
+    /// Those that could not even be killed, because they block their thread, by label; open streams included. Not the threads of
+    /// `blocking` tools whose calls have ended: a warning names each.
     pub stuck: Vec<String>,
 }
 
