@@ -402,6 +402,12 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, code::METHOD_NOT_FOUND, message)
     }
 
+    /// `subscriptions/listen` to a server that has nothing to tell.
+    pub(crate) fn nothing_to_listen_to() -> Self {
+        let message = "this server tells no changes: it declares neither `listChanged` nor `subscribe`";
+        Self::new(StatusCode::NOT_FOUND, code::METHOD_NOT_FOUND, message)
+    }
+
     /// The parameters do not have the shape that the method takes.
     pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::OK, code::INVALID_PARAMS, message)

@@ -35,6 +35,7 @@ pub(crate) fn check(
     match Method::find(name) {
         Some(method) if method.is_offered(capabilities) => Ok(Some(method)),
         None if !REMOVED.contains(&name) && serves(name) => Ok(None),
+        Some(Method::Listen) => Err(Refusal::nothing_to_listen_to()),
         _ => Err(Refusal::method_not_found(name)),
     }
 }

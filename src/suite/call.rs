@@ -60,8 +60,9 @@ impl<M: Send + 'static> Call<M> {
 
     /// Reports progress, if the client asked for it: with a `progressToken` in the request's `_meta`, and an `Accept` that
     /// takes `text/event-stream`. Otherwise nothing is sent, which is no error. It must grow with each call; `total` is in
-    /// the same unit. A loop may report each of its steps: beyond so many in a second they are dropped
-    /// ([`Options::progress_rate`](crate::Options::progress_rate)), except the one that reaches the total.
+    /// the same unit; it and the message, a `&str`, may be left out with `None`. A loop may report each of its steps: beyond so
+    /// many in a second they are dropped ([`Options::progress_rate`](crate::Options::progress_rate)), except the one that reaches
+    /// the total.
     ///
     /// # Errors
     ///

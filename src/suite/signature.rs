@@ -57,7 +57,7 @@ impl Signature<Self> for PromptSpec {}
     message = "`{Self}` cannot be the arguments of a tool or a prompt",
     label = "`{Self}` lacks `serde::Deserialize` or `schemars::JsonSchema`",
     note = "the arguments are one struct, taken by value, with `#[derive(serde::Deserialize, schemars::JsonSchema)]`:",
-    note = "add what is missing to `{Self}`, or take `NoArguments`"
+    note = "add what is missing to `{Self}`; a function that takes the `Call` alone is written `(_: NoArguments, call: Call)`"
 )]
 pub trait FromArguments: DeserializeOwned + JsonSchema + Send + 'static {}
 

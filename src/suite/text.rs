@@ -1,6 +1,8 @@
 //! Types out of texts: the variables of a URI and the arguments of a prompt are strings, and what takes them has types.
 
-use serde::de::value::{Error, MapDeserializer};
+use std::fmt::{self, Display};
+
+use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 
@@ -20,18 +22,65 @@ pub(super) fn typed<T: DeserializeOwned>(texts: Vec<(String, String)>) -> Result
     })
 }
 
+/// What keeps a type from being read out of texts of these names, whatever the texts are; `None` if nothing does, or if that
+/// cannot be told without them.
+pub(super) fn misfit<'a, T: DeserializeOwned>(
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Option<String> {
+    let mut misfit = None;
+    for text in ["0", "true", "x"] {
+        let texts = names.clone().map(|name| (name.to_owned(), text.to_owned())).collect();
+        match T::deserialize(Texts(texts)) {
+            Ok(_) => return None,
+            Err(Fault::Shape(what)) => misfit = Some(what),
+            Err(Fault::Text(_)) => {}
+        }
+    }
+    misfit
+}
+
+/// Why texts do not become a type.
+#[derive(Debug)]
+enum Fault {
+    /// No texts of these names would.
+    Shape(String),
+    /// One of them does not fit.
+    Text(String),
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Shape(what) | Self::Text(what)) = self;
+        f.write_str(what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl serde::de::Error for Fault {
+    fn custom<T: Display>(what: T) -> Self {
+        Self::Text(what.to_string())
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::Shape(format!("missing field `{field}`"))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::Shape(format!("unknown field `{field}`, expected one of {}", expected.join(", ")))
+    }
+}
+
 struct Texts(Vec<(String, String)>);
 
 struct Text(String);
 
 impl Texts {
-    fn only(self) -> Result<Text, Error> {
+    fn only(self) -> Result<Text, Fault> {
         let number = self.0.len();
         match <[_; 1]>::try_from(self.0) {
             Ok([(_, text)]) => Ok(Text(text)),
-            Err(_) => {
-                Err(Error::custom(format!("{number} values for a type that is one; a struct would do")))
-            }
+            Err(_) => Err(Fault::Shape(format!("{number} values for a type that is one; a struct would do"))),
         }
     }
 }
@@ -39,16 +88,16 @@ impl Texts {
 /// For each method: from the one text that there is.
 macro_rules! only {
     ($($method:ident)*) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
             self.only()?.$method(visitor)
         })*
     };
 }
 
 impl<'de> Deserializer<'de> for Texts {
-    type Error = Error;
+    type Error = Fault;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let texts = self.0.into_iter().map(|(name, text)| (name, Text(text)));
         visitor.visit_map(MapDeserializer::new(texts))
     }
@@ -57,7 +106,7 @@ impl<'de> Deserializer<'de> for Texts {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -66,7 +115,7 @@ impl<'de> Deserializer<'de> for Texts {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Fault> {
         self.only()?.deserialize_enum(name, variants, visitor)
     }
 
@@ -79,7 +128,7 @@ impl<'de> Deserializer<'de> for Texts {
     }
 }
 
-impl IntoDeserializer<'_> for Text {
+impl IntoDeserializer<'_, Fault> for Text {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -90,23 +139,23 @@ impl IntoDeserializer<'_> for Text {
 /// For each type: parsed.
 macro_rules! parsed {
     ($($method:ident $visit:ident)*) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
             match self.0.parse() {
                 Ok(value) => visitor.$visit(value),
-                Err(_) => Err(Error::invalid_value(Unexpected::Str(&self.0), &visitor)),
+                Err(_) => Err(Fault::invalid_value(Unexpected::Str(&self.0), &visitor)),
             }
         })*
     };
 }
 
 impl<'de> Deserializer<'de> for Text {
-    type Error = Error;
+    type Error = Fault;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_string(self.0)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_some(self)
     }
 
@@ -114,7 +163,7 @@ impl<'de> Deserializer<'de> for Text {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -123,7 +172,7 @@ impl<'de> Deserializer<'de> for Text {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Fault> {
         visitor.visit_enum(self.0.into_deserializer())
     }
 
@@ -182,6 +231,17 @@ mod tests {
         assert_eq!(typed::<Kind>(texts(&[("id", "draft")])), Ok(Kind::Draft));
         let told = typed::<String>(texts(&[("a", ""), ("b", "")])).unwrap_err();
         assert!(told.contains("2 values for a type that is one"), "{told}");
+    }
+
+    #[test]
+    fn what_no_texts_of_these_names_would_mend_is_a_misfit() {
+        let misfit = |names: &[&'static str]| misfit::<Key>(names.iter().copied());
+        assert_eq!(misfit(&["name", "page"]), None);
+        assert_eq!(misfit(&["name", "number"]).as_deref(), Some("missing field `page`"));
+        assert_eq!(super::misfit::<String>(["a"].into_iter()), None);
+        assert!(super::misfit::<String>(["a", "b"].into_iter()).unwrap().contains("a struct would do"));
+        // Whether these fit depends on the texts.
+        assert_eq!(super::misfit::<Kind>(["a"].into_iter()), None);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A running server, seen from a test: connections in memory, and waits for what its actors do.
 
+use std::future::Future;
 use std::net::SocketAddr;
+use std::panic::Location;
 use std::sync::Arc;
 
 use ractor_otp::testing::{LIMIT, await_no_process, await_process, await_tree, is_called, within};
@@ -116,10 +118,14 @@ impl TestServer {
     /// # Panics
     ///
     /// When there is none after [`LIMIT`]: with the tree.
-    pub async fn pid_of(&self, name: &str) -> Pid {
-        match await_process(self.mcp().pid(), name).await {
-            Ok(pid) => pid,
-            Err(error) => panic!("{error}"),
+    #[track_caller]
+    pub fn pid_of(&self, name: &str) -> impl Future<Output = Pid> + Send {
+        let at = Location::caller();
+        async move {
+            match await_process(self.mcp().pid(), name).await {
+                Ok(pid) => pid,
+                Err(error) => panic!("{error}\n  waited for at {at}"),
+            }
         }
     }
 
@@ -133,9 +139,13 @@ impl TestServer {
     /// # Panics
     ///
     /// When there is one after [`LIMIT`]: with the tree.
-    pub async fn await_none(&self, name: &str) {
-        if let Err(error) = await_no_process(self.mcp().pid(), name).await {
-            panic!("{error}");
+    #[track_caller]
+    pub fn await_none(&self, name: &str) -> impl Future<Output = ()> + Send {
+        let at = Location::caller();
+        async move {
+            if let Err(error) = await_no_process(self.mcp().pid(), name).await {
+                panic!("{error}\n  waited for at {at}");
+            }
         }
     }
 

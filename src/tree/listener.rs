@@ -161,8 +161,9 @@ impl Listener {
     /// Ends the listener, as OTP ends a child: it is not restarted, and the address is free to be listened on again.
     ///
     /// The port closes first. Then its connections end, all at once: their streams are torn down, their running requests are
-    /// interrupted with `shutdown` and answer `-32603`, and what does not end within [`Options::close_time`] is killed. To
-    /// let requests finish, [`shutdown`](super::McpSupervisor::shutdown) has a deadline. Other listeners go on.
+    /// interrupted with `shutdown` and answer `-32603`, and what does not end within [`Options::close_time`] is killed. Other
+    /// listeners go on. There is no deadline for requests to finish, as [`shutdown`](super::McpSupervisor::shutdown) of the whole
+    /// server has one; a tool that closes the listener it was called on is interrupted with the others.
     ///
     /// It returns when that is done, and at once if the listener has ended. A second call waits for the first, and one during
     /// a shutdown, which has closed the port already, for that.

@@ -311,3 +311,34 @@ async fn all_faults_are_told_when_the_server_starts() {
         assert_eq!(told.matches(empty).count(), 1, "{told}");
     }
 }
+
+/// A repository whose template names other variables than its key has fields.
+struct Misfit;
+
+impl ResourceRepo for Misfit {
+    type Key = Key;
+    type Cursor = ();
+    type Output = Option<String>;
+
+    fn template(&self) -> ResourceTemplate {
+        ResourceTemplate::new("misfit://{shelf}/{page}", "misfit")
+    }
+
+    async fn read(&self, _: Key, _: &Call) -> Result<Option<String>, ToolError> {
+        Ok(None)
+    }
+}
+
+#[tokio::test]
+async fn a_template_that_never_fits_its_key_and_one_in_the_place_of_a_uri_are_refused_at_start() {
+    let suite = Suite::new("s", "1").resource_repo(Misfit).resource("note://{id}", text);
+    let Err(ractor_mcp::Error::Misconfigured(faults)) = ractor_mcp::McpSupervisor::start(suite).await else {
+        panic!("the server does not start")
+    };
+    let told = faults.to_string();
+    for part in
+        ["misfit://{shelf}/{page}", "missing field `number`", "note://{id}", "is for a `ResourceRepo`"]
+    {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+}

@@ -181,6 +181,11 @@ impl Repo {
         let (access, limit) = (Access::of_repo(repo.scope()), repo.timeout());
         let mut faults: Vec<String> = access.faults().chain(timeout::fault(limit)).collect();
         let template = Template::parse(&listed.uri_template).map_err(|fault| faults.push(fault)).ok();
+        if let Some(what) = template.as_ref().and_then(|template| text::misfit::<R::Key>(template.names())) {
+            faults.push(format!(
+                "its template does not fit its key: {what}; the key has a field for each variable, or is one value for one"
+            ));
+        }
         let start = literal_start(&listed.uri_template);
         if let Err(fault) = super::uri::check(&format!("{start}x"))
             && !listed.uri_template.is_empty()
@@ -275,9 +280,10 @@ impl<R: ResourceRepo> Serve for Erased<R> {
 
     fn read<'a>(&'a self, values: Values, call: &'a Call) -> Reading<'a> {
         Box::pin(async move {
-            let Ok(key) = text::typed(values) else {
-                return Err(RpcError::resource_not_found(call.name()).into());
-            };
+            let key = text::typed(values).map_err(|fault| {
+                tracing::debug!(target: "ractor_mcp", uri = call.name(), %fault, "the URI does not fit the key");
+                RpcError::resource_not_found(call.name())
+            })?;
             self.0.read(key, call).await?.into_result(call.name())
         })
     }

@@ -59,7 +59,7 @@ impl Template {
     }
 
     /// The names of its variables, in order.
-    pub(in crate::suite) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::suite) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.variables.iter().map(|variable| &*variable.name)
     }
 

@@ -53,6 +53,9 @@ pub(in crate::suite) fn check(uri: &str) -> Result<(), String> {
     if uri.is_empty() {
         return Err("its URI is empty; `notes://today` would do".to_owned());
     }
+    if uri.contains(['{', '}']) {
+        return Err("it has `{` or `}`: a template such as `notes://{id}` is for a `ResourceRepo`".to_owned());
+    }
     if !uri.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && !rest.is_empty()) {
         return Err("it is no URI: it does not start with a scheme; `notes://today` would do".to_owned());
     }
