@@ -279,11 +279,17 @@ impl<M: Send + 'static> Channel<M> {
         &self.exchange.context.clock
     }
 
-    /// Takes over the end of this request's time from the server, and returns how long the server would let it run
-    /// ([`Options::request_time`](crate::Options::request_time)): from now on only the handler ends it, after that time with
-    /// words of its own, or after one that it knows better. `None` where nothing ends it.
+    /// Takes over the end of this request's time from the server, and returns what is left of it
+    /// ([`Options::request_time`](crate::Options::request_time)): from now on only the handler ends it, then with words of its
+    /// own, or at a time that it knows better. `None` where nothing ends it.
     pub fn take_request_time(&self) -> Option<Duration> {
         self.exchange.take_time()
+    }
+
+    /// How long a request of this server may take in all, if that is limited.
+    #[cfg(feature = "suite")]
+    pub(crate) fn request_time(&self) -> Option<Duration> {
+        self.exchange.terms.request_time
     }
 
     /// How long the application may take to say what a stream may be told

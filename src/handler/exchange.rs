@@ -43,6 +43,8 @@ pub(crate) struct Exchange {
     closed: AtomicBool,
     /// Whether its time is over.
     expired: AtomicBool,
+    /// When its time is over, if it has one.
+    until: OnceLock<Instant>,
     /// The handler ends the request in time, not the server.
     time_taken: AtomicBool,
     /// What a listen stream was granted; empty before.
@@ -70,6 +72,7 @@ impl Exchange {
             logging,
             closed: AtomicBool::new(false),
             expired: AtomicBool::new(false),
+            until: OnceLock::new(),
             time_taken: AtomicBool::new(false),
             granted: OnceLock::new(),
         })
@@ -97,10 +100,18 @@ impl Exchange {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// The handler ends the request from now on, and not the server after this time.
+    /// Begins the time of the request, if it has one.
+    pub(crate) fn begin_time(&self) -> Option<Duration> {
+        let limit = self.terms.request_time?;
+        let _ = self.until.set(Instant::now() + limit);
+        Some(limit)
+    }
+
+    /// The handler ends the request from now on, and not the server after what is left of its time.
     pub(super) fn take_time(&self) -> Option<Duration> {
         self.time_taken.store(true, Ordering::Release);
-        self.terms.request_time
+        let until = self.until.get()?;
+        Some(until.saturating_duration_since(Instant::now()))
     }
 
     pub(crate) fn time_is_taken(&self) -> bool {

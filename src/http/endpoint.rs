@@ -51,8 +51,10 @@ pub(crate) struct Endpoint {
     pub(crate) budget: Budget,
     pub(crate) streams: Streams,
     pub(crate) drain: Drain,
-    /// Refusals that are the operator's affair.
-    pub(crate) warnings: Warnings,
+    /// Of names and origins that are missing in a list.
+    pub(crate) strangers: Warnings,
+    /// Of limits of the whole server.
+    pub(crate) limits_reached: Warnings,
 }
 
 /// Where a request came from, and under which supervisor its actor lives.
@@ -118,7 +120,8 @@ impl Endpoint {
                 .admit(&mut head, body, caller)
                 .await
                 .unwrap_or_else(|refusal| self.decline(refusal, caller.peer)),
-            Err(refusal) => return self.refuse_aloud(refusal, caller.peer),
+            // The message says which, and the option.
+            Err(refusal) => return refuse_aloud(refusal, caller.peer, &self.strangers),
         };
         if let Some(request) = browser {
             cors::answer(&request, response.headers_mut());
@@ -129,23 +132,10 @@ impl Endpoint {
     /// A limit of the whole server that was reached is the operator's affair, too; that it shuts down they know.
     fn decline(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
         if refusal.status == StatusCode::SERVICE_UNAVAILABLE && self.drain.phase() == Phase::Open {
-            self.refuse_aloud(refusal, peer)
+            refuse_aloud(refusal, peer, &self.limits_reached)
         } else {
             refuse(refusal, peer)
         }
-    }
-
-    /// A name or an origin that is missing in a list is the operator's affair: the message says which, and the option.
-    /// Whoever sends a thousand of them gets one warning a second.
-    fn refuse_aloud(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
-        let Some(untold) = self.warnings.take() else {
-            return refuse(refusal, peer);
-        };
-        let Traced { id, method, peer } = Traced::of(&refusal, peer);
-        tracing::warn!(
-            target: "ractor_mcp", id, method, peer, untold, reason = %refusal.error.message, "request refused"
-        );
-        refused(refusal)
     }
 
     /// The checks in order, then the actor. What is large is passed by reference or in a box: hyper keeps room for the whole
@@ -433,6 +423,18 @@ fn refuse(refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> 
         reason = %refusal.error.message,
         challenge = refusal.challenge.as_ref().map(tracing::field::debug),
         "request refused"
+    );
+    refused(refusal)
+}
+
+/// Refuses what is the operator's affair. Whoever sends a thousand of them gets one warning a second.
+fn refuse_aloud(refusal: Refusal, peer: Option<SocketAddr>, warnings: &Warnings) -> Response<ResponseBody> {
+    let Some(untold) = warnings.take() else {
+        return refuse(refusal, peer);
+    };
+    let Traced { id, method, peer } = Traced::of(&refusal, peer);
+    tracing::warn!(
+        target: "ractor_mcp", id, method, peer, untold, reason = %refusal.error.message, "request refused"
     );
     refused(refusal)
 }

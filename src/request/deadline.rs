@@ -15,9 +15,9 @@ use crate::rules::errors::code;
 pub(super) struct Deadline(JoinHandle<()>);
 
 impl Deadline {
-    /// `None` without a limit, and for a stream, which has a lifetime instead.
+    /// `None` without a limit. A stream gives it up when it opens: it has a lifetime instead.
     pub(super) fn of(exchange: &Arc<Exchange>, pid: &Pid, late: &Arc<Late>) -> Option<Self> {
-        let limit = exchange.terms.request_time.filter(|_| !exchange.context.is_listen())?;
+        let limit = exchange.begin_time()?;
         let (exchange, pid, late) = (Arc::clone(exchange), pid.clone(), Arc::clone(late));
         Some(Self(tokio::spawn(async move {
             sleep(limit).await;

@@ -175,6 +175,8 @@ impl<H: Handler> RequestProcess<H> {
             return self.answer(|_| false, ExitReason::ShutdownWith(Tag::REPLY));
         }
         self.stream = stream;
+        // From here on it has a lifetime.
+        self.deadline = None;
         self.concluded = false;
         Next::Receive
     }

@@ -159,12 +159,12 @@ impl Entry {
     }
 
     /// Answers the call when its time is over, in words for the model.
-    fn expire_after(&self, limit: Duration, channel: &Channel<SuiteMessage>, late: &Arc<Late>) {
+    fn expire_after(&self, limit: timeout::Limit, channel: &Channel<SuiteMessage>, late: &Arc<Late>) {
         let name = Arc::clone(&self.name);
         // A model that reads this may call again.
         let end = if self.blocking { "; its work may go on" } else { " and was interrupted" };
         timeout::expire_after(limit, channel, late, move |channel| {
-            let text = format!("the tool `{name}` did not finish within {limit:?}{end}");
+            let text = format!("the tool `{name}` did not finish within {:?}{end}", limit.set);
             channel.send_result(CallToolResult::error(text))
         });
     }

@@ -22,6 +22,11 @@ impl Identity {
         Self { info, instructions: None, info_for: None, instructions_for: None, in_results: true }
     }
 
+    /// Whether results name a server that is another to each caller: no cache may keep those for all (CACHE-10).
+    pub(super) fn marks_results(&self) -> bool {
+        self.in_results && self.info_for.is_some()
+    }
+
     /// What is wrong with it.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let parts = [("name", &self.info.name, "calculator"), ("version", &self.info.version, "1.0.0")];

@@ -137,7 +137,8 @@ impl Suite {
         hides: bool,
         repos: impl Iterator<Item = CacheHints>,
     ) -> CacheHints {
-        let depends = self.providers.depend_on_caller(kind);
+        // The result names the server, which may be another to each caller.
+        let depends = self.providers.depend_on_caller(kind) || self.identity.marks_results();
         let fixed = (has_fixed || depends).then_some(self.cache);
         let hints = cache::combined(fixed.into_iter().chain(repos)).unwrap_or_default();
         if hides || depends { cache::private(hints) } else { hints }

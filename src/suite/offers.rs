@@ -36,7 +36,7 @@ impl Suite {
         let rounds = call.rounds().clone();
         let read = resource.read(call).await;
         let mut result = read.map_err(|error| error.or_question(|| rounds.stuck()))?;
-        if !is_for_all {
+        if !is_for_all || self.identity.marks_results() {
             result.cache = cache::private(result.cache);
         }
         // What the answers of one person went into is for no one else (CACHE-10).

@@ -69,12 +69,15 @@ impl<T: Tool> Active<T> {
         reply
     }
 
-    fn reply(&self, outcome: Result<ToolReply<T::Output>, ToolError>) -> Result<Reply, RpcError> {
+    /// The place is free before the client has its answer: whoever asks again at once finds it.
+    fn reply(&mut self, outcome: Result<ToolReply<T::Output>, ToolError>) -> Result<Reply, RpcError> {
         let result = match outcome {
             Ok(ToolReply::Stream) => return Ok(Reply::Stream),
-            Ok(ToolReply::Answer(output)) => output.into_result().or_else(|error| self.failure(error))?,
-            Err(error) => self.failure(error)?,
+            Ok(ToolReply::Answer(output)) => output.into_result().or_else(|error| self.failure(error)),
+            Err(error) => self.failure(error),
         };
+        self.place = None;
+        let result = result?;
         Ok(self.entry.conform(result)?.into())
     }
 }

@@ -240,8 +240,8 @@ impl Options {
     /// How long a request or a notification may take from its first callback on; none by default. Then the client reads
     /// `-32603`, or of a tool of a [`Suite`](crate::Suite) a result with `isError`; the handler is interrupted at its next `.await`,
     /// [`handle_close`](crate::Handler::handle_close) runs, and the request ends with `shutdown: expired`. An answer that
-    /// streams counts as one request. It is not for `subscriptions/listen`, which has a
-    /// [lifetime](Options::stream_lifetime), and a tool, resource or prompt with a
+    /// streams counts as one request. A `subscriptions/listen` has it until it is
+    /// accepted, and then its [lifetime](Options::stream_lifetime); a tool, resource or prompt with a
     /// [timeout](crate::suite::ToolSpec::timeout) of its own, shorter or longer, has that instead. A handler does the same with
     /// [`Channel::take_request_time`](crate::Channel::take_request_time).
     #[must_use]

@@ -1,6 +1,6 @@
 //! The drain, in phases over all listeners. Each phase has its limit, and what does not keep to one falls to the next.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -54,16 +54,19 @@ impl Ordered {
     pub(super) async fn drained(&self, server: &Arc<Server>, deadline: Duration) -> Summary {
         let begin = || {
             let (tell, told) = watch::channel(None);
-            let server = Arc::clone(server);
-            let drain = async move { tell.send_replace(Some(run(&server, deadline).await)) };
-            // It is traced where it was ordered.
-            tokio::spawn(drain.with_current_subscriber());
+            let draining = Arc::clone(server);
+            let drain = async move { tell.send_replace(Some(run(&draining, deadline).await)) };
+            // It runs where the server does, and is traced where it was ordered.
+            server.runtime.spawn(drain.with_current_subscriber());
             told
         };
         let mut told = self.0.get_or_init(begin).clone();
-        let summary = told.wait_for(Option::is_some).await;
-        // Nobody tells it only if the runtime is gone, and then nobody asks.
-        summary.ok().and_then(|summary| summary.clone()).unwrap_or_default()
+        let summary = told.wait_for(Option::is_some).await.ok().and_then(|summary| summary.clone());
+        match summary {
+            Some(summary) => summary,
+            // The task is gone with the server's runtime: whatever is left is for whoever asks to end.
+            None => run(server, deadline).await,
+        }
     }
 }
 
@@ -72,14 +75,20 @@ async fn run(server: &Server, deadline: Duration) -> Summary {
     let began = Instant::now();
     server.drain.enter(Phase::Draining);
     // Streams have no end of their own: they are told at once. One that does not follow is waited for as calls are.
-    let streams: HashSet<u64> = server.streams.admission.close().iter().map(Pid::id).collect();
+    let told = server.streams.admission.close();
+    let streams: HashSet<u64> = told.iter().map(Pid::id).collect();
     let running = requests(server).iter().filter(|request| !streams.contains(&request.id())).count();
     let mut summary = Summary { running, ..Summary::default() };
     tracing::info!(target: "ractor_mcp", running, streams = streams.len(), ?deadline, "shutting down");
     let _ = timeout(LAST_WAIT, stop_accepting(server)).await;
+    let mut asked: HashMap<u64, Pid> = told.into_iter().map(|stream| (stream.id(), stream)).collect();
     if timeout(deadline.saturating_sub(began.elapsed()), none_left(server)).await.is_err() {
-        interrupt(server, &streams, &mut summary).await;
+        let left = interrupt(server, &streams, &mut summary).await;
+        asked.extend(left.into_iter().map(|request| (request.id(), request)));
     }
+    // Their own limit, too, kills those whose `handle_close` does not end.
+    summary.killed =
+        asked.values().filter(|request| request.exit_reason() == Some(ExitReason::Killed)).count();
     server.drain.enter(Phase::Closing);
     let _ = timeout(LAST_WAIT, connections_gone(server)).await;
     server.root.pid().shutdown(Shutdown::After(server.options.limits.close_time + LAST_WAIT)).await;
@@ -111,8 +120,8 @@ async fn none_left(server: &Server) {
     server.streams.admission.all_ended().await;
 }
 
-/// Asks the calls that are left to exit, as the streams were, then kills whatever is left of both.
-async fn interrupt(server: &Server, streams: &HashSet<u64>, summary: &mut Summary) {
+/// Asks the calls that are left to exit, as the streams were, then kills whatever is left of both. Returns all of them.
+async fn interrupt(server: &Server, streams: &HashSet<u64>, summary: &mut Summary) -> Vec<Pid> {
     let left = requests(server);
     for call in left.iter().filter(|request| !streams.contains(&request.id())) {
         summary.interrupted += 1;
@@ -120,15 +129,14 @@ async fn interrupt(server: &Server, streams: &HashSet<u64>, summary: &mut Summar
         call.exit(ExitReason::Shutdown);
     }
     if timeout(server.options.limits.close_time, all_ended(&left)).await.is_ok() {
-        return;
+        return left;
     }
-    let left: Vec<Pid> = left.into_iter().filter(Pid::is_alive).collect();
-    for request in &left {
+    for request in left.iter().filter(|request| request.is_alive()) {
         request.kill();
     }
     let _ = timeout(LAST_WAIT, all_ended(&left)).await;
     summary.stuck = left.iter().filter(|pid| pid.is_alive()).map(|pid| pid.label().to_string()).collect();
-    summary.killed = left.len() - summary.stuck.len();
+    left
 }
 
 async fn all_ended(requests: &[Pid]) {

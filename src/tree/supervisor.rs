@@ -15,6 +15,8 @@ use ractor_otp::{
     ChildSpec, ExitFeed, ExitReason, Intensity, Parent, Pid, StartError, Supervisor, SupervisorOptions, Tree,
 };
 use tokio::net::{TcpListener, lookup_host};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 use crate::handler::{Change, Handler, Misconfigured};
 use crate::http::Endpoint;
@@ -49,6 +51,8 @@ use super::{Error, Listener, Options, Summary};
 pub struct McpSupervisor(Arc<Server>);
 
 pub(super) struct Server {
+    /// Where it was started, and its tasks run whoever asks for them.
+    pub(super) runtime: Handle,
     pub(super) root: Supervisor,
     pub(super) options: Options,
     pub(super) drain: Drain,
@@ -121,6 +125,7 @@ impl McpSupervisor {
         let slots = Slots::new(options.max_in_flight);
         let budget = Budget::new(options.body_budget);
         let server = Server {
+            runtime: Handle::current(),
             root,
             options,
             drain: Drain::new(),
@@ -174,17 +179,16 @@ impl McpSupervisor {
         let endpoint = self.0.listening(address)?;
         self.0.still_open()?;
         let port = Port::new(socket, address, endpoint, self.0.options.max_connections);
-        let started = Listener::start(&self.0.listeners, &port).await;
-        let listener = started.map_err(|source| {
-            self.0.still_open().err().unwrap_or_else(|| Error::start(format!("listener {address}"), source))
-        })?;
-        self.0.add_port(&port);
-        // Asked again: a shutdown that began meanwhile has closed the ports that it knew.
-        if let Err(stopped) = self.0.still_open() {
-            port.close().await;
-            return Err(stopped);
-        }
-        Ok(listener)
+        let server = Arc::clone(&self.0);
+        let (tell, told) = oneshot::channel();
+        // In a task of its own: whoever asked may go away meanwhile, and a listener that nobody holds would go on.
+        self.0.runtime.spawn(async move {
+            let opened = server.open(&port).await;
+            if let Err(Ok(listener)) = tell.send(opened) {
+                listener.close().await;
+            }
+        });
+        told.await.unwrap_or_else(|_| Err(Error::Stopped(ExitReason::Killed)))
     }
 
     /// The server as a `tower` service, to mount in hyper, tower or axum: it serves the endpoint at whatever path it is
@@ -393,8 +397,26 @@ impl Server {
             budget: self.budget.clone(),
             streams: self.streams.clone(),
             drain: self.drain.clone(),
-            warnings: Warnings::new(),
+            strangers: Warnings::new(),
+            limits_reached: Warnings::new(),
         })
+    }
+
+    /// Starts the listener of a port.
+    async fn open(&self, port: &Arc<Port>) -> Result<Listener, Error> {
+        let started = Listener::start(&self.listeners, port).await;
+        let listener = started.map_err(|source| {
+            self.still_open()
+                .err()
+                .unwrap_or_else(|| Error::start(format!("listener {}", port.address), source))
+        })?;
+        self.add_port(port);
+        // Asked again: a shutdown that began meanwhile has closed the ports that it knew.
+        if let Err(stopped) = self.still_open() {
+            port.close().await;
+            return Err(stopped);
+        }
+        Ok(listener)
     }
 
     /// What is to open a port or take a connection is refused once a shutdown has begun.

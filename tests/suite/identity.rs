@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ractor_mcp::prelude::*;
-use ractor_mcp::testing::TestResponse;
+use ractor_mcp::testing::{TestResponse, TestServer};
 use ractor_mcp::wire::{CacheHints, Implementation};
 use serde_json::{Value, json};
 
@@ -58,6 +58,21 @@ async fn cache_10_an_answer_with_either_is_private() {
             (&discovered.result()["cacheScope"], &discovered.result()["ttlMs"]),
             (&json!("private"), &json!(60_000))
         );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cache_10_a_list_that_names_the_caller_s_own_server_is_private() {
+    let offers = || suite().resource("a://b", async || "text").prompt("p", async || "text");
+    let server = serve(offers().info_for(|_| Implementation::new("x", "1"))).await;
+    let unmarked =
+        serve(offers().info_for(|_| Implementation::new("x", "1")).server_info_in_results(false)).await;
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
+        let scope = async |server: &TestServer| {
+            server.connect().await.request(method, json!({})).await.result()["cacheScope"].clone()
+        };
+        assert_eq!(scope(&server).await, "private", "{method}");
+        assert_eq!(scope(&unmarked).await, "public", "{method}");
     }
 }
 

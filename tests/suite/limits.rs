@@ -289,3 +289,41 @@ async fn a_call_that_crashes_or_is_killed_gives_its_place_back() {
         request.join().await;
     }
 }
+
+/// A state that takes its time to be dropped.
+#[derive(Default)]
+struct Slow;
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+struct Alone;
+
+impl Tool for Alone {
+    type Args = NoArguments;
+    type Output = &'static str;
+    type State = Slow;
+    type Message = ();
+
+    async fn call(
+        &self,
+        _: NoArguments,
+        _: &Call<()>,
+        _: &mut Slow,
+    ) -> Result<ToolReply<&'static str>, ToolError> {
+        Ok(ToolReply::Answer("done"))
+    }
+}
+
+/// What is dropped after the answer was given holds up nobody who has read it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn max_concurrent_whoever_calls_again_with_the_answer_in_hand_finds_the_place_free() {
+    let server = Server::start(Suite::new("s", "1").tool("alone", tool(Alone).max_concurrent(1))).await;
+    let mut client = server.client().await;
+    for _ in 0..100 {
+        assert_eq!(client.send(&call("alone", json!({}))).await.text(), "done");
+    }
+}

@@ -143,3 +143,19 @@ async fn a_listener_of_a_server_that_has_stopped_is_closed_already() {
     listener.close().await;
     assert!(!listener.pid().is_alive());
 }
+
+#[tokio::test]
+async fn a_listener_that_nobody_waits_for_any_more_does_not_stay() {
+    let server = Server::start(fixture::suite()).await;
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::select! {
+        biased;
+        _ = server.mcp.listen_on(socket) => unreachable!("its task has not run yet"),
+        () = std::future::ready(()) => {}
+    }
+    let listeners = || server.mcp.tree().to_string().matches("listener ").count();
+    while !refused(address).await || listeners() > 1 {
+        tokio::task::yield_now().await;
+    }
+}

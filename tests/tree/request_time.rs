@@ -198,3 +198,16 @@ async fn without_the_option_a_request_takes_as_long_as_it_likes() {
     let server = TestServer::start(Slow { closed, init: 100 * LIMIT }).await;
     assert_eq!(server.connect().await.call_tool("late", json!({})).await.text(), "done");
 }
+
+/// What a handler takes to accept a stream is a request's time; the stream then has its lifetime.
+#[tokio::test(start_paused = true)]
+async fn a_listen_request_that_is_not_accepted_in_time_ends_and_one_that_is_accepted_stays() {
+    for (init, accepted) in [(LIMIT + EDGE, false), (LIMIT - EDGE, true)] {
+        let Fixture { server, client, .. } = start(init).await;
+        let filter = json!({"notifications": {"toolsListChanged": true}});
+        let listen = client.request("subscriptions/listen", filter).start().await;
+        sleep(LIMIT * 2).await;
+        assert_eq!(server.has("request subscriptions/listen"), accepted, "after an init of {init:?}");
+        drop(listen);
+    }
+}

@@ -172,3 +172,28 @@ async fn run_until_tells_the_reason_of_an_end_that_nobody_ordered() {
     let ended = running.await.unwrap();
     assert!(matches!(ended, Err(ractor_mcp::Error::Stopped(ExitReason::Shutdown))), "{ended:?}");
 }
+
+/// A runtime of its own for a thread that orders the drain, as a signal handler might have it: without timers, and gone soon.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_that_another_runtime_orders_runs_where_the_server_does() {
+    let server = Server::start(fixture::suite()).await;
+    let mut busy = server.client().await;
+    busy.write(&call("slow", json!({"ms": 500}))).await;
+    server.await_process("request tools/call slow").await;
+    let mcp = server.mcp.clone();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                _ = mcp.shutdown(Duration::from_secs(20)) => unreachable!("a call runs"),
+                () = std::future::ready(()) => {}
+            }
+        });
+    })
+    .join()
+    .unwrap();
+    assert_eq!(busy.read_response().await.text(), "worked for 500 ms");
+    assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
+    assert_eq!(server.mcp.shutdown(Duration::ZERO).await.to_string(), "1 finished, 0 interrupted, 0 killed");
+}

@@ -167,3 +167,13 @@ async fn the_deadline_counts_from_the_call_of_shutdown_whatever_the_streams_do()
     assert_eq!(began.elapsed().as_secs(), LIMIT.as_secs(), "the stream had its time, from the start on");
     expect_end(stream).await;
 }
+
+/// It is killed by its own limit, and not by the drain.
+#[tokio::test(start_paused = true)]
+async fn a_stream_whose_handle_close_does_not_end_counts_as_killed() {
+    let (server, stream) = start(Holds::Closing(Duration::MAX), Options::new().close_time(LIMIT)).await;
+    let summary = server.mcp().shutdown(3 * LIMIT).await;
+    assert_eq!((summary.running, summary.interrupted, summary.killed), (0, 0, 1), "{summary}");
+    assert_eq!(server.await_exit(STREAM).await, ExitReason::Killed);
+    expect_end(stream).await;
+}
