@@ -86,7 +86,7 @@ impl<M: Send + 'static> Call<M> {
         self.channel.send_log(level, data, &*self.name).await
     }
 
-    /// Sends any notification on this call's response.
+    /// Sends a notification of your own on this call's response; see [`Channel::send_notification`](crate::Channel::send_notification).
     ///
     /// # Errors
     ///
