@@ -65,7 +65,7 @@ where
 {
     let address = owner.clone();
     TaskHandle(hold(owner.pid(), async move {
-        let result = contained(std::pin::pin!(future)).await;
+        let result = contained(future).await;
         address.mailbox().send_exempt(move || map(result));
     }))
 }

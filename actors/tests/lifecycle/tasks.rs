@@ -7,7 +7,7 @@ use ractor_otp::{Child, ExitReason, Me, Parent, SpawnOptions, TaskHandle, TimerH
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::common::{Do, Log, OnDrop, Probe, book};
+use crate::common::{Bomb, Do, Log, OnDrop, Probe, book};
 
 async fn start(log: &Log) -> Child<Do> {
     spawn(Parent::none(), "probe", Probe::new("p", log), SpawnOptions::default()).await.unwrap()
@@ -52,6 +52,26 @@ async fn the_panic_of_a_task_arrives_as_a_message() {
     .await;
     book.expect(&["p init", "p knows"]).await;
     assert!(child.pid.is_alive());
+}
+
+/// A future that is done, and drops what it holds with itself.
+#[tokio::test(start_paused = true)]
+async fn the_panic_of_a_task_s_destructor_arrives_as_a_message() {
+    let (log, mut book) = book();
+    let child = start(&log).await;
+    inside(&child, |me| {
+        let held = Bomb;
+        let done = std::future::poll_fn(move |_| {
+            let _ = &held;
+            std::task::Poll::Ready(())
+        });
+        me.spawn(done, |result| {
+            assert_eq!(result.unwrap_err().message(), "a bomb went off");
+            Do::Note("knows")
+        })
+    })
+    .await;
+    book.expect(&["p init", "p knows"]).await;
 }
 
 #[tokio::test(start_paused = true)]
