@@ -286,6 +286,12 @@ impl<M: Send + 'static> Channel<M> {
         self.exchange.take_time()
     }
 
+    /// Held by the thread of a blocking call as long as it works.
+    #[cfg(feature = "suite")]
+    pub(crate) fn works(&self) -> super::Working {
+        self.exchange.terms.threads.work(&self.me.pid())
+    }
+
     /// How long a request of this server may take in all, if that is limited.
     #[cfg(feature = "suite")]
     pub(crate) fn request_time(&self) -> Option<Duration> {

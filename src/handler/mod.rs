@@ -18,6 +18,7 @@
 //! | `principal.rs` | [`Principal`], who calls |
 //! | `sink.rs` | where a channel's output goes, whatever the transport |
 //! | `terms.rs` | what the options grant to each request |
+//! | `threads.rs` | the threads that blocking calls work on |
 
 mod change;
 mod channel;
@@ -34,6 +35,7 @@ mod principal;
 mod reply;
 mod sink;
 mod terms;
+mod threads;
 
 use std::future::{Future, ready};
 use std::sync::Arc;
@@ -60,6 +62,9 @@ pub(crate) use ractor_otp::contained;
 pub use reply::Reply;
 pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
 pub(crate) use terms::Terms;
+pub(crate) use threads::Threads;
+#[cfg(feature = "suite")]
+pub(crate) use threads::Working;
 
 /// An MCP server: what one request actor runs.
 ///

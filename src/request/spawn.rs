@@ -133,7 +133,7 @@ impl<H: Handler> Spawn for Erased<H> {
         options: SpawnOptions,
     ) -> Result<Pid, StartError> {
         let label = Label::from(Arc::clone(&call.context) as Arc<dyn Display + Send + Sync>);
-        let (server_info, terms) = (self.served.server_info.clone(), self.served.terms);
+        let (server_info, terms) = (self.served.server_info.clone(), self.served.terms.clone());
         let logging = self.served.capabilities.logging.is_some();
         let exchange = Exchange::new(call.context, call.sink, server_info, terms, logging);
         let served = Arc::clone(&self.served);

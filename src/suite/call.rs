@@ -11,7 +11,7 @@ use std::time::Duration;
 use ractor_otp::{Down, MonitorRef, Pid, TaskHandle, TaskResult, TimerHandle};
 use serde_json::Value;
 
-use crate::handler::{Channel, Clock, Closed, Principal, Sent, contained};
+use crate::handler::{Channel, Clock, Closed, Principal, Sent, Working, contained};
 use crate::wire::{LogLevel, RequestId, RequestMeta, ServerNotification};
 
 use super::{Rounds, SuiteMessage, ToolAddress};
@@ -56,6 +56,11 @@ impl<M: Send + 'static> Call<M> {
     /// The rounds of this call: what the client answered so far.
     pub fn rounds(&self) -> &Rounds {
         &self.rounds
+    }
+
+    /// Held by the thread of a blocking call as long as it works.
+    pub(super) fn works(&self) -> Working {
+        self.channel.works()
     }
 
     /// Reports progress, if the client asked for it: with a `progressToken` in the request's `_meta`, and an `Accept` that

@@ -59,8 +59,9 @@ impl<T: Tool> Active<T> {
     async fn answer_on_a_thread(&mut self, args: T::Args) -> Result<ToolReply<T::Output>, ToolError> {
         let (tool, call, place) = (Arc::clone(&self.tool), self.call.clone(), self.place.clone());
         let mut state = std::mem::take(&mut self.state);
+        let working = self.call.works();
         let work = move || async move {
-            let _place = place;
+            let (_place, _working) = (place, working);
             let reply = tool.call(args, &call, &mut state).await;
             (reply, state)
         };

@@ -28,8 +28,8 @@ pub struct Summary {
     pub interrupted: usize,
     /// Those whose `handle_close` did not end in time and that were killed, open streams included.
     pub killed: usize,
-    /// Those that could not even be killed, because they block their thread, by label; open streams included. Not the threads of
-    /// `blocking` tools whose calls have ended: a warning names each.
+    /// Those that could not even be killed, because they block their thread, by label; open streams included. And the threads of
+    /// `blocking` tools that still work though their calls have ended, each as `the thread of` its call.
     pub stuck: Vec<String>,
 }
 
@@ -92,13 +92,14 @@ async fn run(server: &Server, deadline: Duration) -> Summary {
     server.drain.enter(Phase::Closing);
     let _ = timeout(LAST_WAIT, connections_gone(server)).await;
     server.root.pid().shutdown(Shutdown::After(server.options.limits.close_time + LAST_WAIT)).await;
+    summary.stuck.extend(server.threads.labels().into_iter().map(|label| format!("the thread of {label}")));
     if summary.stuck.is_empty() {
         tracing::info!(target: "ractor_mcp", %summary, "shut down");
     } else {
         tracing::error!(
             target: "ractor_mcp",
             %summary,
-            "shut down, but some handlers block their thread, and a runtime that is dropped waits for them: end the process"
+            "shut down, but some handlers and tools block their thread, and a runtime that is dropped waits for them: end the process"
         );
     }
     summary

@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, lookup_host};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::handler::{Change, Handler, Misconfigured};
+use crate::handler::{Change, Handler, Misconfigured, Terms, Threads};
 use crate::http::Endpoint;
 use crate::request::{Budget, Drain, Phase, Slots, Spawn, Streams, Topic, erase};
 use crate::rules::host::HostPolicy;
@@ -53,6 +53,8 @@ pub struct McpSupervisor(Arc<Server>);
 pub(super) struct Server {
     /// Where it was started, and its tasks run whoever asks for them.
     pub(super) runtime: Handle,
+    /// Those of blocking calls.
+    pub(super) threads: Threads,
     pub(super) root: Supervisor,
     pub(super) options: Options,
     pub(super) drain: Drain,
@@ -103,7 +105,10 @@ impl McpSupervisor {
         parent: impl Into<Parent>,
     ) -> Result<Self, Error> {
         let streams = Streams::new(options.stream_caps, options.stream_limits);
-        let erased = erase(handler, streams.clone(), options.disconnect.clone(), options.terms);
+        // The same options may start several servers.
+        let terms = Terms { threads: Threads::default(), ..options.terms.clone() };
+        let threads = terms.threads.clone();
+        let erased = erase(handler, streams.clone(), options.disconnect.clone(), terms);
         let handler = Misconfigured::both(options.check(), erased)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
@@ -126,6 +131,7 @@ impl McpSupervisor {
         let budget = Budget::new(options.body_budget);
         let server = Server {
             runtime: Handle::current(),
+            threads,
             root,
             options,
             drain: Drain::new(),

@@ -157,3 +157,20 @@ async fn a_blocking_struct_keeps_its_state_between_call_and_messages() {
     }
     assert_eq!(last.unwrap()["result"]["content"][0]["text"], "42");
 }
+
+#[tokio::test]
+async fn a_thread_that_works_when_the_drain_is_over_is_named() {
+    let (mut gate, block) = gated();
+    let server = Server::start(Suite::new("block", "1").tool("block", blocking(block))).await;
+    let mut client = server.client().await;
+    client.write(&call("block", json!({}))).await;
+    gate.started.recv().await.unwrap();
+    let request = server.await_process("request tools/call block").await;
+    drop(client);
+    request.join().await;
+    let summary = server.mcp.shutdown(std::time::Duration::ZERO).await;
+    assert_eq!(summary.stuck, [format!("the thread of {}", request.label())]);
+    assert_eq!(summary.running, 0, "its call has ended");
+    gate.go.send(()).unwrap();
+    assert_eq!(gate.seen.recv().await, Some(true));
+}
