@@ -86,3 +86,8 @@ pub use request::Topic;
 pub use suite::Suite;
 pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, WellKnown, shutdown_signal};
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};
+
+/// The examples of the README, so that they compile and run with the others.
+#[cfg(all(doctest, feature = "testing", feature = "json-schema"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
