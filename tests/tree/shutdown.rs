@@ -197,3 +197,19 @@ async fn a_drain_that_another_runtime_orders_runs_where_the_server_does() {
     assert_eq!(server.mcp.stopped().await, ExitReason::Shutdown);
     assert_eq!(server.mcp.shutdown(Duration::ZERO).await.to_string(), "1 finished, 0 interrupted, 0 killed");
 }
+
+/// Nothing runs any more where the server ran: what is left to do is done by whoever asks.
+#[test]
+fn a_drain_of_a_server_whose_runtime_is_gone_ends() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let gone = runtime();
+    let mcp = gone.block_on(async {
+        let mcp = McpSupervisor::start(fixture::suite()).await.unwrap();
+        mcp.listen("127.0.0.1:0").await.unwrap();
+        mcp
+    });
+    drop(gone);
+    let summary = runtime().block_on(mcp.shutdown(Duration::from_secs(1)));
+    assert_eq!(summary.to_string(), "0 finished, 0 interrupted, 0 killed");
+    assert!(!mcp.pid().is_alive());
+}
