@@ -34,7 +34,7 @@ impl ExitReason {
     pub fn to_ractor(&self) -> Option<String> {
         match self {
             Self::Normal => None,
-            // Every answered request ends like this, and formatting takes ten times as long.
+            // Put together rather than formatted: every process that was done ends like this.
             Self::ShutdownWith(tag) => Some(["shutdown: ", tag.as_str()].concat()),
             reason => Some(reason.to_string()),
         }

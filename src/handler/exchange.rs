@@ -132,7 +132,8 @@ impl Exchange {
         self.sink.is_answered()
     }
 
-    /// Notes that the time of the request is over. Before the answer: what the handler returns from then on comes too late.
+    /// Notes that the time of the request is over, or that it is not after all. Before the answer: what the handler returns from
+    /// then on comes too late.
     pub(crate) fn set_expired(&self, expired: bool) {
         self.expired.store(expired, Ordering::Release);
     }
