@@ -1,11 +1,11 @@
 //! The response body: nothing, one JSON object, or an SSE stream.
 //!
-//! A stream writes one event a frame, so that nothing waits for company, and a comment after each keep-alive period of
+//! A stream writes one event at a time, so that nothing waits for company, and a comment after each keep-alive period of
 //! silence (SSE-06). The answer ends it at once (SSE-04), and the connection serves the next request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -17,14 +17,16 @@ use crate::request::Outgoing;
 
 use super::delivery::Delivery;
 
+/// How much is handed out at a time. Where a transport cannot take several buffers at once, hyper copies what it is handed;
+/// the rest stays here, where it is counted.
+const PIECE: usize = 64 * 1024;
+
 /// The body of a response of this server.
 #[derive(Debug)]
-pub struct ResponseBody(Kind);
-
-#[derive(Debug)]
-enum Kind {
-    Whole(Bytes),
-    Stream(Box<Stream>),
+pub struct ResponseBody {
+    /// Not handed out yet. All there is, unless this is a stream.
+    rest: Bytes,
+    stream: Option<Box<Stream>>,
 }
 
 struct Stream {
@@ -43,22 +45,23 @@ impl std::fmt::Debug for Stream {
 
 impl ResponseBody {
     pub(crate) fn empty() -> Self {
-        Self(Kind::Whole(Bytes::new()))
+        Self::whole(Bytes::new())
     }
 
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self(Kind::Whole(bytes))
+        Self { rest: bytes, stream: None }
     }
 
     pub(crate) fn stream(delivery: Delivery, first: Option<Outgoing>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
-        Self(Kind::Stream(Box::new(Stream { delivery, first, silence, keep_alive })))
+        let stream = Stream { delivery, first, silence, keep_alive };
+        Self { rest: Bytes::new(), stream: Some(Box::new(stream)) }
     }
 
     /// Told before it is dropped, if that is because the client took nothing of it.
     #[cfg(feature = "http2")]
     pub(super) fn stalled(&mut self) {
-        if let Kind::Stream(stream) = &mut self.0 {
+        if let Some(stream) = &mut self.stream {
             stream.delivery.stalled();
         }
     }
@@ -83,7 +86,7 @@ impl Stream {
                         self.first = Some(Outgoing::Answer(answer));
                         event(&farewell)
                     }
-                    None => event(&answer.body),
+                    None => self.delivery.hold(event(&answer.body)),
                 },
             };
             self.silence.as_mut().reset(Instant::now() + self.keep_alive);
@@ -123,28 +126,23 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let frame = match &mut self.0 {
-            Kind::Whole(bytes) if bytes.is_empty() => None,
-            Kind::Whole(bytes) => Some(std::mem::take(bytes)),
-            Kind::Stream(stream) => match stream.poll_frame(cx) {
-                Poll::Ready(frame) => frame,
-                Poll::Pending => return Poll::Pending,
-            },
-        };
-        Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
+        if self.rest.is_empty()
+            && let Some(stream) = &mut self.stream
+        {
+            self.rest = ready!(stream.poll_frame(cx)).unwrap_or_default();
+        }
+        let piece = PIECE.min(self.rest.len());
+        Poll::Ready((piece > 0).then(|| Ok(Frame::data(self.rest.split_to(piece)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
-            Kind::Whole(bytes) => bytes.is_empty(),
-            Kind::Stream(stream) => stream.is_end(),
-        }
+        self.rest.is_empty() && self.stream.as_ref().is_none_or(|stream| stream.is_end())
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
-            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Stream(_) => SizeHint::new(),
+        match &self.stream {
+            None => SizeHint::with_exact(self.rest.len() as u64),
+            Some(_) => SizeHint::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use ractor_otp::{ExitReason, Pid, Tag};
 
 use crate::request::{Outbox, Outgoing};
@@ -41,6 +42,11 @@ impl Delivery {
     /// Whether the answer was taken: nothing follows.
     pub(crate) fn is_answered(&self) -> bool {
         self.answered
+    }
+
+    /// Counts what is written of the answer for as long as the client has not taken it.
+    pub(super) fn hold(&self, frame: Bytes) -> Bytes {
+        self.outbox.budget().hold(frame)
     }
 
     /// Told before it is dropped, if that is because the client took nothing of its stream.

@@ -204,9 +204,10 @@ impl Endpoint {
         let held = self
             .admit_request(&request, arrival.share, accepts, caller)
             .map_err(|refusal| request.refused(refusal))?;
+        let budget = self.budget.clone();
         let outbox = Arc::new(match &held {
-            Held::Slot { .. } => Outbox::new(self.limits.outbox, accepts.sse),
-            Held::Place { .. } => Outbox::listening(self.limits.stream_outbox, request.id.clone()),
+            Held::Slot { .. } => Outbox::new(self.limits.outbox, budget, accepts.sse),
+            Held::Place { .. } => Outbox::listening(self.limits.stream_outbox, budget, request.id.clone()),
         });
         let context = RequestContext {
             name: request.request.name().map(Box::from),

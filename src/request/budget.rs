@@ -1,14 +1,19 @@
-//! How many bytes of request bodies the whole server holds. The limits of one body and of running requests bound each by
-//! itself; this bounds their product.
+//! How many bytes of requests and answers the whole server holds. The limits of one body and of running requests bound each
+//! by itself; this bounds their product.
 //!
 //! Bytes are counted as they arrive, not as they are announced, so that a client which only declares a large body takes
 //! nothing from others. They are given back when the request has ended: its arguments live as long as it does.
+//!
+//! An answer is there when it is counted and is not refused any more. What answers take beyond the limit keeps further
+//! requests out, until their clients have read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What each body may have without being counted: about what a connection buffers anyway. So small requests go on while
-/// large ones are refused.
+use bytes::Bytes;
+
+/// What each body and each answer may have without being counted: about what a connection buffers anyway. So small requests
+/// go on while large ones are refused.
 const FREE: usize = 16 * 1024;
 
 /// The bytes that one server may hold.
@@ -35,6 +40,17 @@ impl Budget {
     /// A share of nothing yet.
     pub(crate) fn share(&self) -> Share {
         Share { budget: self.clone(), bytes: 0, counted: 0 }
+    }
+
+    /// Counts an answer for as long as it is held anywhere, wholly or in part.
+    pub(crate) fn hold(&self, answer: Bytes) -> Bytes {
+        let counted = answer.len().saturating_sub(FREE);
+        if counted == 0 {
+            return answer;
+        }
+        self.0.taken.fetch_add(counted, Ordering::AcqRel);
+        let share = Share { budget: self.clone(), bytes: answer.len(), counted };
+        Bytes::from_owner(Held { answer, _share: share })
     }
 
     #[cfg(test)]
@@ -69,6 +85,18 @@ impl Drop for Share {
     }
 }
 
+/// An answer with what it takes.
+struct Held {
+    answer: Bytes,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.answer
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +121,21 @@ mod tests {
         assert!(large.grow(FREE) && large.grow(1000) && !large.grow(1));
         assert!(budget.share().grow(FREE));
         assert_eq!(budget.taken(), 1000);
+    }
+
+    #[test]
+    fn an_answer_is_counted_until_its_last_byte_is_gone_and_keeps_requests_out_meanwhile() {
+        let budget = Budget::new(1000);
+        let mut answer = budget.hold(vec![b'x'; FREE + 5000].into());
+        assert_eq!(budget.taken(), 5000);
+        assert!(!budget.share().grow(FREE + 1));
+        assert!(budget.share().grow(FREE));
+        let first = answer.split_to(10);
+        drop(answer);
+        assert_eq!(budget.taken(), 5000);
+        drop(first);
+        assert_eq!(budget.taken(), 0);
+        let small = budget.hold(vec![b'x'; FREE].into());
+        assert_eq!((small.len(), budget.taken()), (FREE, 0));
     }
 }

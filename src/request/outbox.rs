@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::handler::{Answer, Change, Event, Noted, Refused, Sink, Told};
 use crate::wire::{NotificationMessage, RequestId};
 
+use super::Budget;
 use super::changes::Changes;
 
 /// How much may wait in one outbox.
@@ -39,6 +40,8 @@ pub(crate) struct Outbox {
     queue: Mutex<Queue>,
     room: Notify,
     limits: OutboxLimits,
+    /// Of what the answer takes until the client has it.
+    budget: Budget,
     streams: bool,
     /// The subscription of a listen stream, stamped on what it is told.
     subscription: Option<RequestId>,
@@ -118,15 +121,19 @@ enum Next {
 
 impl Outbox {
     /// The outbox of a listen stream.
-    pub(crate) fn listening(limits: OutboxLimits, subscription: RequestId) -> Self {
+    pub(crate) fn listening(limits: OutboxLimits, budget: Budget, subscription: RequestId) -> Self {
         let queue = Queue { listening: Some(Box::new(Listening::new())), ..Queue::default() };
         let (queue, subscription) = (Mutex::new(queue), Some(subscription));
-        Self { queue, room: Notify::new(), limits, streams: true, subscription }
+        Self { queue, room: Notify::new(), limits, budget, streams: true, subscription }
     }
 
     /// `streams` says whether the transport can carry events; without it only the answer passes.
-    pub(crate) fn new(limits: OutboxLimits, streams: bool) -> Self {
-        Self { queue: Mutex::default(), room: Notify::new(), limits, streams, subscription: None }
+    pub(crate) fn new(limits: OutboxLimits, budget: Budget, streams: bool) -> Self {
+        Self { queue: Mutex::default(), room: Notify::new(), limits, budget, streams, subscription: None }
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Takes the next thing to write, in the order in which it was sent.
@@ -218,13 +225,14 @@ impl Sink for Outbox {
         self.limits.patience
     }
 
-    fn answer(&self, answer: Answer) -> bool {
+    fn answer(&self, mut answer: Answer) -> bool {
         let mut queue = self.lock();
         // Judged here, where nothing can come between: a stream that was acknowledged is torn down, and not answered.
         if queue.is_closed() || queue.is_open_stream() && answer.farewell.is_none() {
             return false;
         }
         queue.answered = true;
+        answer.body = self.budget.hold(answer.body);
         queue.answer = Some(answer);
         Self::wake(queue);
         self.room.notify_waiters();
@@ -371,7 +379,7 @@ mod tests {
 
     #[test]
     fn events_are_bounded_by_count_and_by_bytes() {
-        let outbox = Outbox::new(LIMITS, true);
+        let outbox = Outbox::new(LIMITS, Budget::new(1000), true);
         outbox.offer(message(6)).unwrap();
         assert!(matches!(outbox.offer(message(5)), Err(Refused::Full(_))));
         outbox.offer(message(4)).unwrap();
@@ -380,7 +388,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_message_above_the_byte_limit_passes_alone() {
-        let outbox = Outbox::new(LIMITS, true);
+        let outbox = Outbox::new(LIMITS, Budget::new(1000), true);
         outbox.offer(message(11)).unwrap();
         assert!(matches!(outbox.offer(message(1)), Err(Refused::Full(_))));
         assert!(matches!(next(&outbox).await, Outgoing::Event(_)));
@@ -389,7 +397,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_answer_has_room_in_a_full_outbox_and_comes_last() {
-        let outbox = Outbox::new(LIMITS, true);
+        let outbox = Outbox::new(LIMITS, Budget::new(1000), true);
         outbox.offer(message(1)).unwrap();
         outbox.offer(message(1)).unwrap();
         assert!(outbox.answer(answer()));
@@ -402,7 +410,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_waiting_sender_learns_that_the_reader_is_gone() {
-        let outbox = Outbox::new(LIMITS, true);
+        let outbox = Outbox::new(LIMITS, Budget::new(1000), true);
         let room = outbox.room();
         outbox.abandon();
         room.await;
@@ -412,10 +420,10 @@ mod tests {
 
     #[test]
     fn a_stream_that_was_answered_is_not_opened_and_one_that_is_open_is_not_answered() {
-        let outbox = Outbox::listening(LIMITS, RequestId::from(1));
+        let outbox = Outbox::listening(LIMITS, Budget::new(1000), RequestId::from(1));
         assert!(outbox.answer(answer()));
         assert!(!outbox.acknowledge(Bytes::from_static(b"{}")));
-        let outbox = Outbox::listening(LIMITS, RequestId::from(1));
+        let outbox = Outbox::listening(LIMITS, Budget::new(1000), RequestId::from(1));
         assert!(outbox.acknowledge(Bytes::from_static(b"{}")));
         assert!(!outbox.answer(answer()));
         assert!(outbox.answer(Answer { farewell: Some(Bytes::from_static(b"{}")), ..answer() }));
@@ -423,7 +431,7 @@ mod tests {
 
     #[test]
     fn an_outbox_that_cannot_stream_swallows_events_and_keeps_the_answer() {
-        let outbox = Outbox::new(LIMITS, false);
+        let outbox = Outbox::new(LIMITS, Budget::new(1000), false);
         for _ in 0..10 {
             outbox.offer(message(5)).unwrap();
         }

@@ -306,13 +306,13 @@ mod tests {
 
     use super::*;
     use crate::handler::{Exchange, Terms};
-    use crate::request::{Outbox, OutboxLimits, Outgoing};
+    use crate::request::{Budget, Outbox, OutboxLimits, Outgoing};
 
     /// Between its entry in the registry and its acknowledgement a stream may be told of changes already.
     #[tokio::test]
     async fn i3_a_change_that_comes_before_the_acknowledgement_is_told_after_it() {
         let limits = OutboxLimits { messages: 0, bytes: 0, patience: Duration::from_secs(1) };
-        let outbox = Arc::new(Outbox::listening(limits, RequestId::from(1)));
+        let outbox = Arc::new(Outbox::listening(limits, Budget::new(1000), RequestId::from(1)));
         let exchange = Exchange::new(
             Arc::new(RequestContext::of("subscriptions/listen")),
             Arc::clone(&outbox) as _,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::handler::{Channel, Clock, Event, Exchange, Principal, RequestContext, Terms};
-use crate::request::{Outbox, OutboxLimits, Outgoing};
+use crate::request::{Budget, Outbox, OutboxLimits, Outgoing};
 use crate::wire::{LogLevel, MirroredParams, PROTOCOL_VERSION, ProgressToken, RequestId, RequestMeta};
 
 /// Never full: a handler under test does not wait for its test to read.
@@ -85,7 +85,7 @@ impl<M: Send + 'static> TestChannel<M> {
             received: std::time::Instant::now(),
             clock: Clock::system(),
         };
-        let outbox = Arc::new(Outbox::new(UNLIMITED, true));
+        let outbox = Arc::new(Outbox::new(UNLIMITED, Budget::new(usize::MAX), true));
         let exchange =
             Exchange::new(Arc::new(context), Arc::clone(&outbox) as _, None, Terms::default(), true);
         let (forward, messages) = mpsc::unbounded_channel();

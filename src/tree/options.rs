@@ -112,6 +112,9 @@ impl Options {
     /// streams included: 256 MiB by default. Beyond, a request answers 503 with `Retry-After`. Each JSON value in a body counts as
     /// 256 bytes more, since that is about what it takes once it is read; the first 16 KiB of each request are not counted,
     /// so that small requests go on.
+    ///
+    /// Answers count too, beyond their first 16 KiB, until their clients have taken them. They are not refused: what they take
+    /// beyond the limit keeps large requests out for as long.
     #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.body_budget = bytes;

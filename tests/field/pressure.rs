@@ -202,6 +202,34 @@ async fn the_bodies_of_all_requests_together_have_a_limit() {
     assert_eq!(server.send(holding(70)).await.text(), (70 * 1024).to_string());
 }
 
+/// An answer is held until its client has read it: a thousand clients that do not would hold a thousand.
+#[tokio::test]
+async fn answers_that_are_not_read_yet_keep_large_requests_out_and_small_ones_go_on() {
+    let large = |_: NoArguments| async { "x".repeat(1024 * 1024) };
+    let suite = Suite::new("large", "1").tool("large", large).tool("echo", fixture::echo);
+    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024)).await;
+    let body = call("echo", json!({"text": "x".repeat(40 * 1024)}));
+    for accept in ["application/json", "text/event-stream"] {
+        let mut slow = Client::pipe(&server, 1024).await;
+        slow.write(&call("large", json!({})).header("Accept", accept)).await;
+        let head = slow.read_head().await;
+        server.await_no_process("request").await;
+        assert_eq!(server.send(body.clone()).await.code(), 503, "{accept}");
+        assert_eq!(server.send(call("echo", json!({"text": "small"}))).await.text(), "small");
+
+        assert!(slow.read_body(&head).await.len() > 1024 * 1024);
+        assert_eq!(server.send(body.clone()).await.status, 200, "{accept}");
+    }
+    // A client that leaves gives back what it left.
+    let mut leaving = Client::pipe(&server, 1024).await;
+    leaving.write(&call("large", json!({}))).await;
+    leaving.read_head().await;
+    assert_eq!(server.send(body.clone()).await.code(), 503);
+    drop(leaving);
+    server.await_no_process("connection").await;
+    assert_eq!(server.send(body).await.status, 200);
+}
+
 #[tokio::test]
 async fn connections_beyond_the_cap_wait_and_are_served_when_one_ends() {
     let server = Server::start_with(fixture::suite(), Options::new().max_connections(1)).await;

@@ -121,8 +121,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
 
     pub async fn read_response(&mut self) -> Response {
         let mut response = self.read_head().await;
-        let length = response.header("content-length").and_then(|length| length.parse().ok());
-        response.body = match length {
+        response.body = self.read_body(&response).await;
+        response
+    }
+
+    /// What follows a head.
+    pub async fn read_body(&mut self, head: &Response) -> String {
+        let length = head.header("content-length").and_then(|length| length.parse().ok());
+        match length {
             Some(length) => String::from_utf8(self.take(length).await).expect("a text body"),
             None if self.chunked => {
                 let mut body = String::new();
@@ -132,8 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
                 body
             }
             None => String::new(),
-        };
-        response
+        }
     }
 
     /// Status line and headers; the body stays unread.
