@@ -217,6 +217,13 @@ pub trait Handler: Send + Sync + 'static {
         Ok(())
     }
 
+    /// The scopes that callers need for what it offers. No server starts with any of them and without
+    /// [`Options::connect`](crate::Options::connect), since nobody could have them. The default needs none. Read once, when
+    /// the supervisor starts; a handler that passes requests on to another one passes this on too.
+    fn scopes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Called once by each supervisor that starts with this handler, before it serves: the [`Notifier`] tells its streams
     /// what changes here, from whatever thread. The default drops it. A handler that passes requests on to another one,
     /// such as a [`Suite`](crate::Suite), passes this on too.
@@ -287,6 +294,10 @@ macro_rules! delegate {
 
             fn check(&self) -> Result<(), Misconfigured> {
                 (**self).check()
+            }
+
+            fn scopes(&self) -> Vec<String> {
+                (**self).scopes()
             }
 
             fn started(&self, notifier: Notifier) {

@@ -51,6 +51,10 @@ impl Access {
         self.visible = Some(Arc::new(visible));
     }
 
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.scopes.iter().map(String::as_str)
+    }
+
     /// Whether not everyone sees it.
     pub(super) fn hides(&self) -> bool {
         self.visible.is_some()

@@ -2,12 +2,12 @@
 //!
 //! A request takes a snapshot of it and uses that throughout. A change is a new catalog; cloning one copies pointers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use crate::wire::{ServerCapabilities, ToolList};
 
-use super::access::Sight;
+use super::access::{Access, Sight};
 use super::addition::{Addition, New};
 use super::entry::Entry;
 use super::prompt::Prompts;
@@ -92,6 +92,17 @@ impl Catalog {
             offered = offered.completions();
         }
         offered
+    }
+
+    /// The scopes that the use of any of it needs, each once.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.order.iter().map(|tool| &tool.access);
+        let resources = self.resources.order.iter().map(|resource| &resource.access);
+        let resources = resources.chain(self.resources.repos.iter().map(|repo| &repo.access));
+        let prompts = self.prompts.order.iter().map(|prompt| &prompt.access);
+        let prompts = prompts.chain(self.prompts.repos.iter().map(|repo| &repo.access));
+        let scopes = tools.chain(resources).chain(prompts).flat_map(Access::scopes);
+        scopes.collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The tool of this name.

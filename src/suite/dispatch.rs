@@ -206,6 +206,10 @@ impl Handler for Suite {
         Ok(())
     }
 
+    fn scopes(&self) -> Vec<String> {
+        self.providers.current.catalog().scopes().map(str::to_owned).collect()
+    }
+
     fn started(&self, notifier: Notifier) {
         self.providers.current.started(notifier);
     }

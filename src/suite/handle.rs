@@ -12,7 +12,8 @@ use super::{IntoPrompt, IntoResource, IntoTool, PromptRepo, ResourceRepo, Signat
 
 /// Adds to a suite and takes away from it while it serves; see [`Suite::handle`](super::Suite::handle).
 ///
-/// What is added is checked as at the start, and all that is wrong is told; nothing is changed then. A request that runs
+/// What is added is checked as at the start, and all that is wrong is told; nothing is changed then. Only scopes are taken as
+/// they are where nobody can have them, without [`Options::connect`](crate::Options::connect). A request that runs
 /// keeps what it began with: a call of a tool that is removed goes on to its end. Each change tells the open streams that
 /// asked for it that the list changed, on every server that serves the suite; whoever changes a node tells that node.
 ///

@@ -344,7 +344,7 @@ impl Options {
 
     /// Says who calls: from the head of a request to a [`Principal`], or a refusal ([`Denied`]). It runs once for each HTTP request,
     /// before the body is read; it has 10 s (see [`connect_time`](Options::connect_time)), and a panic in it answers 500.
-    /// Without it every caller is anonymous.
+    /// Without it every caller is anonymous, and a server whose handler asks for [scopes](crate::Handler::scopes) does not start.
     ///
     /// ```
     /// use ractor_mcp::{Denied, Options, Principal};
@@ -440,8 +440,22 @@ impl Options {
         self
     }
 
-    pub(super) fn check(&self) -> Result<(), Misconfigured> {
-        Misconfigured::unless_empty(self.faults.iter().map(|(_, fault)| fault.clone()).collect())
+    /// What is wrong with the options, for a handler that needs these scopes.
+    pub(super) fn check(&self, scopes: &[String]) -> Result<(), Misconfigured> {
+        let own = self.faults.iter().map(|(_, fault)| fault.clone());
+        Misconfigured::unless_empty(own.chain(self.scopes_fault(scopes)).collect())
+    }
+
+    /// Without the hook every caller is anonymous, whichever way it comes.
+    fn scopes_fault(&self, scopes: &[String]) -> Option<String> {
+        let asked = scopes.iter().map(|scope| format!("`{}`", scope.escape_debug())).collect::<Vec<_>>();
+        (!asked.is_empty() && self.gate.connect.is_none()).then(|| {
+            format!(
+                "connect: there is no hook, so that nobody has a scope, and these are asked for: {}; a hook that returns \
+                 principals with their scopes would do",
+                asked.join(", ")
+            )
+        })
     }
 
     /// Notes what is wrong with an option. What was wrong with it before its last call does not count.
@@ -474,24 +488,24 @@ mod tests {
     #[test]
     fn all_faults_are_told_at_once() {
         let options = Options::new().path("mcp").max_body(0).keep_alive(Duration::ZERO);
-        assert_eq!(options.check().unwrap_err().faults().len(), 3);
-        assert!(Options::new().check().is_ok());
+        assert_eq!(options.check(&[]).unwrap_err().faults().len(), 3);
+        assert!(Options::new().check(&[]).is_ok());
     }
 
     #[test]
     fn each_entry_of_a_list_that_is_wrong_is_told() {
         let options =
             Options::new().allowed_origins(["x", "null", "https://h"]).allowed_hosts(["a b", "*", "h"]);
-        assert_eq!(options.check().unwrap_err().faults().len(), 4);
+        assert_eq!(options.check(&[]).unwrap_err().faults().len(), 4);
     }
 
     #[test]
     fn a_path_that_no_request_can_carry_is_refused() {
         for path in ["/a b", "/a\n", "/a\0"] {
-            let faults = Options::new().path(path).check().unwrap_err();
+            let faults = Options::new().path(path).check(&[]).unwrap_err();
             assert!(faults.to_string().contains("percent-encodes"), "{faults}");
         }
-        assert!(Options::new().path("/a%20b/mcp").check().is_ok());
+        assert!(Options::new().path("/a%20b/mcp").check(&[]).is_ok());
     }
 
     #[test]
@@ -510,10 +524,10 @@ mod tests {
             .allowed_origins(["https://app.example.com"])
             .protected_resource(&ProtectedResource::new("no url", "nor this"))
             .protected_resource(&ProtectedResource::new("https://h/mcp", "https://issuer.example.com"));
-        assert_eq!(mended.check().map_err(|faults| faults.to_string()), Ok(()));
-        assert!(Options::new().allowed_hosts(Vec::<String>::new()).any_host().check().is_ok());
+        assert_eq!(mended.check(&[]).map_err(|faults| faults.to_string()), Ok(()));
+        assert!(Options::new().allowed_hosts(Vec::<String>::new()).any_host().check(&[]).is_ok());
         let spoilt = mended.outbox(1, 0).allowed_hosts(hosts).path("/mcp?").any_host();
-        let faults = spoilt.check().unwrap_err();
+        let faults = spoilt.check(&[]).unwrap_err();
         assert_eq!(faults.faults().len(), 2, "{faults}");
         assert!(faults.faults()[0].starts_with("outbox bytes"), "{faults}");
     }

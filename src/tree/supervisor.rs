@@ -108,8 +108,9 @@ impl McpSupervisor {
         // The same options may start several servers.
         let terms = Terms { threads: Threads::default(), ..options.terms.clone() };
         let threads = terms.threads.clone();
+        let checked = options.check(&handler.scopes());
         let erased = erase(handler, streams.clone(), options.disconnect.clone(), terms);
-        let handler = Misconfigured::both(options.check(), erased)?;
+        let handler = Misconfigured::both(checked, erased)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",

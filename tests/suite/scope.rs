@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ractor_mcp::Error;
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::PromptArguments;
 use ractor_mcp::testing::TestResponse;
@@ -274,6 +275,28 @@ async fn cache_10_the_list_of_a_repository_that_a_scope_guards_is_private_even_i
             assert_eq!(result["cacheScope"], "private", "{method} for {token}");
             assert_eq!(result["ttlMs"], 60_000, "{method} for {token}");
         }
+    }
+}
+
+/// Without the hook every caller is anonymous, whichever way it comes.
+#[tokio::test]
+async fn scopes_that_nobody_could_have_are_refused_at_start_with_all_else_that_is_wrong() {
+    let told = McpSupervisor::start_with(suite(&Ran::default()), Options::new().max_body(0)).await;
+    let Err(Error::Misconfigured(faults)) = told else { panic!("{told:?}") };
+    assert_eq!(faults.faults().len(), 2, "{faults}");
+    assert_eq!(
+        faults.faults()[1],
+        "connect: there is no hook, so that nobody has a scope, and these are asked for: `notes:read`, `notes:write`; a \
+         hook that returns principals with their scopes would do"
+    );
+    for guarded in [
+        Suite::new("s", "1").tool("read", tool(|| async {}).scope("a")),
+        Suite::new("s", "1").resource("a://1", resource(|| async { "" }).scope("a")),
+        Suite::new("s", "1").resource_repo(Vault),
+        Suite::new("s", "1").prompt("ask", prompt(|| async { "" }).scope("a")),
+        Suite::new("s", "1").prompt_repo(Vault),
+    ] {
+        assert!(matches!(McpSupervisor::start(Arc::new(guarded)).await, Err(Error::Misconfigured(_))));
     }
 }
 
