@@ -30,17 +30,22 @@ impl RequestContext {
     }
 }
 
-/// How the tree names the request's actor: `request tools/call slow #7`.
+/// How the tree names the request's actor: `request tools/call slow #7`. The alternate form (`{:#}`) is for warnings, which have
+/// no more of a request than its actor's label: it says where the request came from, too.
 impl fmt::Display for RequestContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(id) = &self.id else {
-            return write!(f, "notification {}", self.method);
-        };
-        write!(f, "request {}", self.method)?;
+        let kind = if self.id.is_some() { "request" } else { "notification" };
+        write!(f, "{kind} {}", self.method)?;
         if let Some(name) = &self.name {
             write!(f, " {name}")?;
         }
-        write!(f, " #{id}")
+        if let Some(id) = &self.id {
+            write!(f, " #{id}")?;
+        }
+        match self.peer {
+            Some(peer) if f.alternate() => write!(f, " from {peer}"),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -17,11 +17,10 @@ impl Late {
 
     pub(crate) fn tell(&self, request: &Pid, limit: Duration) {
         let told = "the request did not finish in time";
+        let request = format_args!("{:#}", request.label());
         match self.0.take() {
-            Some(untold) => {
-                tracing::warn!(target: "ractor_mcp", request = %request.label(), ?limit, untold, "{told}");
-            }
-            None => tracing::debug!(target: "ractor_mcp", request = %request.label(), ?limit, "{told}"),
+            Some(untold) => tracing::warn!(target: "ractor_mcp", %request, ?limit, untold, "{told}"),
+            None => tracing::debug!(target: "ractor_mcp", %request, ?limit, "{told}"),
         }
     }
 }

@@ -126,7 +126,8 @@ async fn interrupt(server: &Server, streams: &HashSet<u64>, summary: &mut Summar
     let left = requests(server);
     for call in left.iter().filter(|request| !streams.contains(&request.id())) {
         summary.interrupted += 1;
-        tracing::warn!(target: "ractor_mcp", request = %call.label(), "not finished in time: interrupted");
+        let request = format_args!("{:#}", call.label());
+        tracing::warn!(target: "ractor_mcp", %request, "not finished in time: interrupted");
         call.exit(ExitReason::Shutdown);
     }
     if timeout(server.options.limits.close_time, all_ended(&left)).await.is_ok() {

@@ -156,6 +156,21 @@ async fn what_must_not_be_cut_is_finished_behind_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_warning_of_a_late_request_says_where_it_came_from() {
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let fixture = start(Duration::ZERO).await;
+    let peer = "192.0.2.7:4711".parse().expect("an address");
+    let client = fixture.server.connect_from(peer).await;
+    assert_eq!(client.call_tool("late", json!({})).await.code(), -32603);
+    let told = logs.await_line("WARN").await;
+    assert!(told.contains("request=request tools/call late #1 from 192.0.2.7:4711 limit=7s"), "{told}");
+    assert_eq!(client.notify("notifications/progress", json!({})).await.status(), 202);
+    assert_eq!(fixture.server.await_exit("notification").await, EXPIRED);
+    let told = logs.await_line("WARN").await;
+    assert!(told.contains("request=notification notifications/progress from 192.0.2.7:4711"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_notification_has_the_same_time() {
     let fixture = start(Duration::ZERO).await;
     assert_eq!(fixture.client.notify("notifications/progress", json!({})).await.status(), 202);

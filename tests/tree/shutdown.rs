@@ -8,6 +8,7 @@ use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
 use serde_json::json;
 
+use crate::support::logs::Logs;
 use crate::support::{Server, call, fixture, request};
 
 #[tokio::test]
@@ -49,6 +50,20 @@ async fn a_drain_that_nobody_waits_for_any_more_goes_on() {
     assert_eq!(slow.answer().await.code(), -32603);
     assert_eq!(mcp.stopped().await, ExitReason::Shutdown);
     assert_eq!(mcp.shutdown(Duration::ZERO).await.interrupted, 1, "a second call is told of the first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_warning_of_an_interrupted_call_says_where_it_came_from() {
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    let server = TestServer::start(fixture::suite()).await;
+    let client = server.connect_from("192.0.2.7:4711".parse().unwrap()).await;
+    let slow = client.call_tool("slow", json!({"ms": 60_000})).start().await;
+    server.pid_of("request tools/call slow").await;
+    server.mcp().shutdown(Duration::ZERO).await;
+    assert_eq!(slow.answer().await.code(), -32603);
+    let told = logs.lines("WARN");
+    let expected = "not finished in time: interrupted request=request tools/call slow #1 from 192.0.2.7:4711";
+    assert!(matches!(&*told, [line] if line.ends_with(expected)), "{told:#?}");
 }
 
 /// The drain interrupts the very call that ordered it.
