@@ -21,6 +21,10 @@ use super::listener::Port;
 /// How long hyper may take to write what the last request left, when the connection is ended from above.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
+/// How long a connection may take that is ended from above once its requests have had their time, and those left are killed: for
+/// the last write, and a moment. If it were killed with its requests, their answers would be lost.
+pub(super) const LAST_TIME: Duration = Duration::from_millis(1500);
+
 /// Starts the supervisor of an accepted connection; the permit is held until the connection ends.
 pub(super) async fn start(port: &Port, stream: TcpStream, permit: OwnedSemaphorePermit) {
     // A client that is gone before it was served needs no answer.

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::http::Endpoint;
 
 use super::acceptor::Acceptor;
+use super::connection::LAST_TIME;
 use super::supervisor::Slot;
 
 /// What the incarnations of one listener share.
@@ -103,8 +104,8 @@ fn connections(port: &Arc<Port>) -> ChildSpec {
     ChildSpec::new("connections", move |parent: Pid| {
         let port = Arc::clone(&port);
         async move {
-            let options =
-                DynamicOptions { shutdown: port.endpoint.limits().close_time, ..DynamicOptions::default() };
+            let shutdown = port.endpoint.limits().close_time + LAST_TIME;
+            let options = DynamicOptions { shutdown, ..DynamicOptions::default() };
             let connections = DynamicSupervisor::start(parent, "connections", options).await?;
             Ok(port.set_connections(connections))
         }
@@ -165,8 +166,10 @@ impl Listener {
     /// listeners go on. There is no deadline for requests to finish, as [`shutdown`](super::McpSupervisor::shutdown) of the whole
     /// server has one; a tool that closes the listener it was called on is interrupted with the others.
     ///
-    /// It returns when that is done, and at once if the listener has ended. A second call waits for the first, and one during
-    /// a shutdown, which has closed the port already, for that.
+    /// It returns when that is done, and at once if the listener has ended: within the close time and a second for what is still
+    /// to be written. Where a handler blocks its thread that may become the close time and 11 s, as long as the runtime has a
+    /// thread left. Several listeners are closed one after the other. A second call waits for the first, and one during a
+    /// shutdown, which has closed the port already, for that.
     ///
     /// [`Options::close_time`]: super::Options::close_time
     pub async fn close(&self) {

@@ -1,13 +1,21 @@
 //! Ports: when one opens, when it does not, and how it is closed while the server goes on.
 
+use std::future::pending;
 use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
+use ractor_mcp::Error;
 use ractor_mcp::otp::ExitReason;
-use ractor_mcp::{Error, Options};
+use ractor_mcp::otp::testing::within;
+use ractor_mcp::prelude::*;
+use ractor_mcp::wire::{Request, ServerCapabilities};
 use serde_json::json;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::support::streams::{ALL, acknowledged, expect_teardown, listen, start};
 use crate::support::{Client, Server, await_children, call, fixture, shut_down};
@@ -100,6 +108,97 @@ async fn the_streams_of_a_closed_listener_are_torn_down() {
     expect_teardown(&mut client).await;
     assert_eq!(fixture.closes.try_recv().ok(), Some(ExitReason::Shutdown));
     assert!(fixture.server.mcp.pid().is_alive());
+}
+
+/// Does not end when it is told to: a call of `shielded` is in the middle of something, one of `blocked` holds its thread until
+/// the test lets it go, any other cleans up for ever.
+struct Stubborn {
+    blocks: Arc<Notify>,
+    release: Mutex<Receiver<()>>,
+}
+
+/// With what lets `blocked` go when it is dropped.
+fn stubborn() -> (Stubborn, Sender<()>) {
+    let (release, held) = channel();
+    (Stubborn { blocks: Arc::default(), release: Mutex::new(held) }, release)
+}
+
+impl Handler for Stubborn {
+    type State = ();
+    type Message = ();
+
+    async fn init(&self, _: &Channel<()>) -> Result<(), RpcError> {
+        Ok(())
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<()>,
+        (): &mut (),
+    ) -> Result<Reply, RpcError> {
+        match request {
+            Request::CallTool(call) if call.name == "shielded" => channel.uninterrupted(pending()).await,
+            Request::CallTool(call) if call.name == "blocked" => {
+                self.blocks.notify_one();
+                let _ = self.release.lock().expect("no panic").recv();
+                Err(RpcError::internal("let go"))
+            }
+            _ => pending().await,
+        }
+    }
+
+    async fn handle_close(&self, _: &Channel<()>, (): &mut ()) {
+        pending().await
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities::new().tools(true)
+    }
+}
+
+/// The clock stands still but for the wait of the closing itself.
+#[tokio::test]
+async fn a_listener_is_closed_within_the_close_time_whatever_its_requests_do() {
+    let limit = Duration::from_secs(7);
+    let (handler, _release) = stubborn();
+    let server = Server::start_with(handler, Options::new().close_time(limit)).await;
+    let listener = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let mut clients = Vec::new();
+    for name in ["shielded", "closing"] {
+        let mut client = Client::connect(listener.addr()).await;
+        client.write(&call(name, json!({}))).await;
+        server.await_process(&format!("request tools/call {name}")).await;
+        clients.push(client);
+    }
+    tokio::time::pause();
+    let began = Instant::now();
+    listener.close().await;
+    assert_eq!(began.elapsed().as_secs(), limit.as_secs(), "not for ever");
+    tokio::time::resume();
+    for mut client in clients {
+        assert_eq!(client.read_response().await.code(), -32603);
+        assert!(client.read_to_end().await.is_empty(), "the connection is closed");
+    }
+    server.await_no_process("request").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_listener_is_closed_though_a_handler_blocks_its_thread() {
+    let (handler, release) = stubborn();
+    let blocks = Arc::clone(&handler.blocks);
+    let server = Server::start_with(handler, Options::new().close_time(Duration::from_millis(50))).await;
+    let listener = server.mcp.listen("127.0.0.1:0").await.expect("a second port");
+    let mut client = Client::connect(listener.addr()).await;
+    client.write(&call("blocked", json!({}))).await;
+    let request = server.await_process("request tools/call blocked").await;
+    blocks.notified().await;
+    within(LONG, listener.close()).await.expect("not for ever");
+    assert!(request.is_alive(), "nothing ends a thread");
+    assert!(!listener.pid().is_alive());
+    assert!(refused(listener.addr()).await, "the port is closed");
+    drop(release);
+    request.join().await;
 }
 
 #[tokio::test]
