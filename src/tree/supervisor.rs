@@ -118,7 +118,8 @@ impl McpSupervisor {
             );
         }
         let (listeners, embedded) = (Slot::default(), Arc::new(Embedded::default()));
-        let children = vec![listeners_spec(&listeners), Embedded::spec(&embedded, options.limits.close_time)];
+        let last = options.limits.close_time + connection::LAST_TIME;
+        let children = vec![listeners_spec(&listeners), Embedded::spec(&embedded, last)];
         // No restart: `listeners` and `embedded` restart their own children, and what they cannot mend, the root cannot.
         let supervision = SupervisorOptions {
             intensity: Intensity { restarts: 0, ..Intensity::default() },

@@ -11,6 +11,7 @@ use ractor_mcp::Error;
 use ractor_mcp::otp::ExitReason;
 use ractor_mcp::otp::testing::within;
 use ractor_mcp::prelude::*;
+use ractor_mcp::testing::TestServer;
 use ractor_mcp::wire::{Request, ServerCapabilities};
 use serde_json::json;
 use tokio::net::TcpStream;
@@ -181,6 +182,18 @@ async fn a_listener_is_closed_within_the_close_time_whatever_its_requests_do() {
         assert!(client.read_to_end().await.is_empty(), "the connection is closed");
     }
     server.await_no_process("request").await;
+}
+
+/// The same for a connection without a listener, when the tree ends and no drain came before.
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_request_that_is_killed_with_its_connection_goes_out() {
+    let (handler, _release) = stubborn();
+    let server = TestServer::start(handler).await;
+    let call = server.connect().await.call_tool("shielded", json!({})).start().await;
+    server.pid_of("request tools/call shielded").await;
+    server.mcp().pid().exit(ExitReason::Shutdown);
+    assert_eq!(call.answer().await.code(), -32603);
+    assert_eq!(server.await_exit("request").await, ExitReason::Killed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
