@@ -152,8 +152,11 @@ pub struct RequestEnd {
     pub name: Option<String>,
     /// Who called.
     pub principal: Principal,
-    /// Why the request's actor ended.
+    /// Why the request's actor ended. `shutdown: reply` is the end of a handler that answered, with a result or with an error.
     pub reason: ExitReason,
+    /// The code of the JSON-RPC error that the request was answered with; none after a result, that of a tool with `isError`
+    /// included, and none where nobody was left to answer.
+    pub error: Option<i64>,
     /// How long it took, from the end of the checks to the end of the actor.
     pub duration: Duration,
 }

@@ -41,6 +41,8 @@ pub(crate) struct Exchange {
     /// Whether the server declares that it logs.
     logging: bool,
     closed: AtomicBool,
+    /// The code of the error that it was answered with.
+    error: OnceLock<i64>,
     /// Whether its time is over.
     expired: AtomicBool,
     /// When its time is over, if it has one.
@@ -71,6 +73,7 @@ impl Exchange {
             logs,
             logging,
             closed: AtomicBool::new(false),
+            error: OnceLock::new(),
             expired: AtomicBool::new(false),
             until: OnceLock::new(),
             time_taken: AtomicBool::new(false),
@@ -130,6 +133,11 @@ impl Exchange {
     /// Whether the answer was given already, by the handler itself.
     pub(crate) fn was_answered(&self) -> bool {
         self.sink.is_answered()
+    }
+
+    /// The code of the error that it was answered with, if it was one.
+    pub(crate) fn error(&self) -> Option<i64> {
+        self.error.get().copied()
     }
 
     /// Notes that the time of the request is over, or that it is not after all. Before the answer: what the handler returns from
@@ -380,6 +388,11 @@ impl Exchange {
             if lacks.is_empty() { errors::status_from_handler(error.code) } else { StatusCode::FORBIDDEN };
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
         let answer = Answer::new(status, Bytes::from(body));
-        self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer })
+        let given = self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer });
+        if given {
+            // There is but one answer.
+            let _ = self.error.set(error.code);
+        }
+        given
     }
 }

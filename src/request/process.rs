@@ -55,7 +55,7 @@ impl Drop for Due {
 /// What the `disconnect` hook is told, when everything else of the actor is gone.
 struct End {
     hook: Option<Disconnect>,
-    context: Arc<RequestContext>,
+    exchange: Arc<Exchange>,
     pid: Pid,
     reason: Option<ExitReason>,
 }
@@ -65,12 +65,14 @@ impl Drop for End {
         let Some(hook) = &self.hook else { return };
         // Without `terminate`, it was a kill, or an exit that came before `init` was done.
         let reason = self.reason.take().or_else(|| self.pid.exit_requested());
+        let context = &self.exchange.context;
         hook.call(RequestEnd {
-            method: self.context.method.to_string(),
-            name: self.context.name.as_deref().map(str::to_owned),
-            principal: self.context.principal.clone(),
+            method: context.method.to_string(),
+            name: context.name.as_deref().map(str::to_owned),
+            principal: context.principal.clone(),
             reason: reason.unwrap_or(ExitReason::Killed),
-            duration: self.context.received.elapsed(),
+            error: self.exchange.error(),
+            duration: context.received.elapsed(),
         });
     }
 }
@@ -84,8 +86,8 @@ impl<H: Handler> RequestProcess<H> {
         pid: Pid,
     ) -> Self {
         let span = span(&exchange.context);
-        let context = Arc::clone(&exchange.context);
-        let end = End { hook: served.disconnect.clone(), context, pid, reason: None };
+        let hook = served.disconnect.clone();
+        let end = End { hook, exchange: Arc::clone(&exchange), pid, reason: None };
         Self {
             served,
             asked: message.asked(),

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
+use ractor_mcp::testing::TestServer;
 use ractor_mcp::wire::{Request, ServerCapabilities};
 use ractor_mcp::{Challenge, Denied, ManualClock, Options, Principal, ProtectedResource, RequestEnd};
 use serde_json::json;
@@ -239,13 +240,32 @@ async fn the_disconnect_hook_is_told_every_end_with_its_reason() {
     client.write(&slow(60_000)).await;
     server.await_process("request").await.kill();
     let tagged = ExitReason::ShutdownWith;
-    for reason in [tagged(Tag::REPLY), tagged(Tag::CLIENT_DISCONNECTED), ExitReason::Killed] {
+    for (reason, error) in [
+        (tagged(Tag::REPLY), None),
+        (tagged(Tag::CLIENT_DISCONNECTED), None),
+        (ExitReason::Killed, Some(-32603)),
+    ] {
         let end = ends.recv().await.unwrap();
-        assert_eq!(end.reason, reason);
+        assert_eq!((&end.reason, end.error), (&reason, error));
         assert_eq!((&*end.method, end.name.as_deref()), ("tools/call", Some("slow")));
         assert_eq!(end.principal.id(), Some("alice"));
     }
     assert!(ends.is_empty());
+}
+
+/// The reason of the end says only that there was an answer, and of a panic that there was a panic.
+#[tokio::test(start_paused = true)]
+async fn the_disconnect_hook_is_told_which_error_an_answer_was() {
+    let (told, mut ends) = mpsc::unbounded_channel::<RequestEnd>();
+    let options = Options::new().disconnect(move |end| told.send(end).unwrap());
+    let fail = || async { Err::<(), _>(ToolError::new("no")) };
+    let suite = Suite::new("s", "1").tool("time", time).tool("fail", fail).tool("boom", fixture::boom);
+    let client = TestServer::start_with(suite, options).await.connect().await;
+    for (tool, error) in [("time", None), ("fail", None), ("none", Some(-32602)), ("boom", Some(-32603))] {
+        client.call_tool(tool, json!({})).await;
+        let end = ends.recv().await.unwrap();
+        assert_eq!((end.name.as_deref(), end.error), (Some(tool), error));
+    }
 }
 
 /// Accepts every stream.
