@@ -118,13 +118,14 @@ pub fn blocking<F>(function: F) -> Blocking<F> {
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking<F>(F);
 
-impl<F, Kind> IntoTool<Blocking<Kind>> for Blocking<F>
+/// For any type, since the compiler would offer this as what fits if it were for [`Blocking`] alone, whatever is wrong with a
+/// function.
+impl<F, Kind> IntoTool<Blocking<Kind>> for F
 where
-    Self: Signature<Blocking<Kind>>,
-    F: Blocks<Kind>,
+    F: Signature<Blocking<Kind>> + Blocks<Kind>,
 {
     fn into_tool(self) -> ToolSpec {
-        self.0.into_spec().blocking()
+        self.into_spec().blocking()
     }
 }
 
@@ -135,18 +136,18 @@ pub trait Blocks<Kind> {
     fn into_spec(self) -> ToolSpec;
 }
 
-impl<F, Args, Out> Blocks<fn(Args) -> Out> for F
+impl<F, Args, Out> Blocks<fn(Args) -> Out> for Blocking<F>
 where
     F: Fn(Args) -> Out + Send + Sync + 'static,
     Args: FromArguments,
     Out: ToolOutput + 'static,
 {
     fn into_spec(self) -> ToolSpec {
-        spec(move |args: Args, _: Call| ready(self(args)))
+        spec(move |args: Args, _: Call| ready((self.0)(args)))
     }
 }
 
-impl<F, Args, C, Out> Blocks<fn(Args, C) -> Out> for F
+impl<F, Args, C, Out> Blocks<fn(Args, C) -> Out> for Blocking<F>
 where
     F: Fn(Args, C) -> Out + Send + Sync + 'static,
     C: FromCall,
@@ -154,17 +155,17 @@ where
     Out: ToolOutput + 'static,
 {
     fn into_spec(self) -> ToolSpec {
-        spec(move |args: Args, call: Call| ready(self(args, C::from_call(call))))
+        spec(move |args: Args, call: Call| ready((self.0)(args, C::from_call(call))))
     }
 }
 
-impl<F, Out> Blocks<fn() -> Out> for F
+impl<F, Out> Blocks<fn() -> Out> for Blocking<F>
 where
     F: Fn() -> Out + Send + Sync + 'static,
     Out: ToolOutput + 'static,
 {
     fn into_spec(self) -> ToolSpec {
-        spec(move |_: NoArguments, _: Call| ready(self()))
+        spec(move |_: NoArguments, _: Call| ready((self.0)()))
     }
 }
 

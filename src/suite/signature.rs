@@ -53,16 +53,33 @@ impl Signature<Self> for PromptSpec {}
 
 /// What a tool or a prompt can take as its arguments: any type that implements `serde::Deserialize` and
 /// `schemars::JsonSchema`, owns what it holds and is `Send`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the arguments of a tool or a prompt",
-    label = "`{Self}` lacks `serde::Deserialize` or `schemars::JsonSchema`",
-    note = "the arguments are one struct, taken by value, with `#[derive(serde::Deserialize, schemars::JsonSchema)]`:",
-    note = "add what is missing to `{Self}`; a function that takes the `Call` alone is written `(_: NoArguments, call: Call)`"
-)]
 pub trait FromArguments: DeserializeOwned + JsonSchema + Send + 'static {}
 
+impl<T: FromJson + HasSchema + Send + 'static> FromArguments for T {}
+
+/// What [`FromArguments`] asks for comes from two traits, so that the compiler says which of them is missing. This is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of a tool or a prompt",
+    label = "`{Self}` lacks `serde::Deserialize`",
+    note = "the arguments are one struct, taken by value, with `#[derive(serde::Deserialize, schemars::JsonSchema)]`;",
+    note = "a function that takes the `Call` alone is written `(_: NoArguments, call: Call)`"
+)]
+pub trait FromJson: DeserializeOwned {}
+
 #[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromArguments for T {}
+impl<T: DeserializeOwned> FromJson for T {}
+
+/// The other one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of a tool or a prompt",
+    label = "`{Self}` lacks `schemars::JsonSchema`",
+    note = "the arguments are one struct, taken by value, with `#[derive(serde::Deserialize, schemars::JsonSchema)]`;",
+    note = "a function that takes the `Call` alone is written `(_: NoArguments, call: Call)`"
+)]
+pub trait HasSchema: JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> HasSchema for T {}
 
 /// What stands in the place of the [`Call`] in a function that wants it: a [`Call`], and nothing else.
 #[diagnostic::on_unimplemented(
