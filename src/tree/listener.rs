@@ -18,7 +18,7 @@ use crate::http::Endpoint;
 
 use super::acceptor::Acceptor;
 use super::connection::LAST_TIME;
-use super::supervisor::Slot;
+use super::listeners::Slot;
 
 /// What the incarnations of one listener share.
 pub(super) struct Port {

@@ -1,8 +1,8 @@
 //! Floor 5: the assembled system, as a tree of supervisors.
 //!
 //! ```text
-//! mcp                                 supervisor, one_for_one               supervisor.rs
-//! ├─ listeners                        supervisor, children at run time      supervisor.rs
+//! mcp                                 supervisor, one_for_one               server.rs
+//! ├─ listeners                        supervisor, children at run time      listeners.rs
 //! │  └─ listener 127.0.0.1:3000       supervisor, rest_for_one              listener.rs
 //! │     ├─ connections                dynamic supervisor                    listener.rs
 //! │     │  └─ connection 127.0.0.1:51234   dynamic supervisor + driver      connection.rs
@@ -11,15 +11,19 @@
 //! └─ embedded                         supervisor                            embedded.rs
 //! ```
 //!
-//! `options.rs` holds what can be set, `shutdown.rs` the drain, phase by phase, `signal.rs` what asks for it, `error.rs` why a
-//! start failed.
+//! `supervisor.rs` is the handle on it that applications hold, `notify.rs` the part of it that tells streams of changes.
+//! `options/` holds what can be set, `shutdown.rs` the drain, phase by phase, `signal.rs` what asks for it, `error.rs` why a start
+//! failed.
 
 mod acceptor;
 mod connection;
 mod embedded;
 mod error;
 mod listener;
+mod listeners;
+mod notify;
 mod options;
+mod server;
 mod shutdown;
 mod signal;
 mod supervisor;

@@ -12,7 +12,7 @@ use tracing::instrument::WithSubscriber;
 
 use crate::request::Phase;
 
-use super::supervisor::Server;
+use super::server::Server;
 
 /// How long ports may take to close, a kill may take before its actor counts as stuck, and responses may take to go out.
 const LAST_WAIT: Duration = Duration::from_secs(2);
