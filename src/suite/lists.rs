@@ -9,8 +9,8 @@ use crate::wire::{
 
 use super::catalog::Kind;
 use super::entry::Entry;
-use super::page::{Cursors, Fixed, Lists, Repos};
-use super::{Call, PromptSpec, ResourceSpec, Suite, SuiteMessage, ToolError, cache, prompt, resource};
+use super::page::{Cursors, Fixed, Repos};
+use super::{Call, PromptSpec, ResourceSpec, Suite, SuiteMessage, ToolError, cache, resource};
 
 impl Suite {
     fn cursors(&self, call: &Call) -> Cursors {
@@ -69,21 +69,11 @@ impl Suite {
         let shows = |one: &Arc<ResourceSpec>| whole.shows_resource(one);
         let added = whole.added(|catalog| &catalog.resources.order, |one| shows(one));
         let own = &whole.own.resources;
-        let leads_to = |prefix: &str, uri: &str| match whole.resource(uri) {
-            Some(resource::Named::Family(repo)) => repo.prefix() == prefix,
-            _ => false,
-        };
-        let lists = whole.resource_repos().into_iter().map(|repo| &**repo as &dyn Lists<_>).collect();
-        let (page, next) = self
-            .cursors(&call)
-            .page(
-                &Fixed { own: &own.order, added, shows: &shows },
-                |one| one.listed.clone(),
-                &Repos { lists, leads_to: &leads_to },
-                cursor,
-                &call,
-            )
-            .await?;
+        let fixed = Fixed { own: &own.order, added, shows: &shows };
+        let leads_to = |prefix: &str, uri: &str| whole.leads_to_resources(prefix, uri);
+        let repos = Repos { lists: whole.resource_repos(), leads_to: &leads_to };
+        let cursors = self.cursors(&call);
+        let (page, next) = cursors.page(&fixed, |one| one.listed.clone(), &repos, cursor, &call).await?;
         let repos = own.repos.iter().map(|repo| repo.cache);
         let hints = self.hints(Kind::Resources, !own.order.is_empty(), own.hides(), repos);
         let mut result = ListResourcesResult::new(page).cache(hints);
@@ -101,21 +91,11 @@ impl Suite {
         let shows = |one: &Arc<PromptSpec>| whole.shows_prompt(one);
         let added = whole.added(|catalog| &catalog.prompts.order, |one| shows(one));
         let own = &whole.own.prompts;
-        let leads_to = |prefix: &str, name: &str| match whole.prompt(name) {
-            Some(prompt::Named::Family(repo)) => repo.prefix() == prefix,
-            _ => false,
-        };
-        let lists = whole.prompt_repos().into_iter().map(|repo| &**repo as &dyn Lists<_>).collect();
-        let (page, next) = self
-            .cursors(&call)
-            .page(
-                &Fixed { own: &own.order, added, shows: &shows },
-                |one| one.listed.clone(),
-                &Repos { lists, leads_to: &leads_to },
-                cursor,
-                &call,
-            )
-            .await?;
+        let fixed = Fixed { own: &own.order, added, shows: &shows };
+        let leads_to = |prefix: &str, name: &str| whole.leads_to_prompts(prefix, name);
+        let repos = Repos { lists: whole.prompt_repos(), leads_to: &leads_to };
+        let cursors = self.cursors(&call);
+        let (page, next) = cursors.page(&fixed, |one| one.listed.clone(), &repos, cursor, &call).await?;
         let repos = own.repos.iter().map(|repo| repo.cache);
         let hints = self.hints(Kind::Prompts, !own.order.is_empty(), own.hides(), repos);
         let mut result = ListPromptsResult::new(page).cache(hints);

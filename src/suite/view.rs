@@ -8,6 +8,7 @@ use std::iter::once;
 use std::sync::Arc;
 
 use crate::handler::Principal;
+use crate::wire::{Prompt, Resource};
 
 use super::access::{Sight, Visible};
 use super::catalog::{Catalog, Kind};
@@ -165,6 +166,16 @@ impl Whole<'_> {
         matches!(self.prompt(one.key()), Some(prompt::Named::One(first)) if Arc::ptr_eq(&first, one))
     }
 
+    /// Whether who reads this URI is led to the repository with this prefix.
+    pub(super) fn leads_to_resources(&self, prefix: &str, uri: &str) -> bool {
+        matches!(self.resource(uri), Some(resource::Named::Family(repo)) if repo.prefix() == prefix)
+    }
+
+    /// Whether who gets the prompt of this name is led to the repository with this prefix.
+    pub(super) fn leads_to_prompts(&self, prefix: &str, name: &str) -> bool {
+        matches!(self.prompt(name), Some(prompt::Named::Family(repo)) if repo.prefix() == prefix)
+    }
+
     /// Whether a template is listed: if some of its URIs lead to it.
     pub(super) fn shows_template(&self, repo: &Arc<resource::Repo>) -> bool {
         let first = self.catalogs().find_map(|catalog| catalog.resources.family(repo.prefix(), self.sight));
@@ -172,22 +183,24 @@ impl Whole<'_> {
     }
 
     /// The repositories of resources that are listed: behind those of the suite, what extensions add by prefix.
-    pub(super) fn resource_repos(&self) -> Vec<&Arc<resource::Repo>> {
+    pub(super) fn resource_repos(&self) -> Vec<&dyn Lists<Resource>> {
         let lists = |repo: &&Arc<resource::Repo>| {
             repo.access.allows(self.sight.principal) && self.shows_template(repo)
         };
         let own = self.own.resources.repos.iter().filter(lists);
-        own.chain(self.added(|catalog| &catalog.resources.repos, lists)).collect()
+        let all = own.chain(self.added(|catalog| &catalog.resources.repos, lists));
+        all.map(|repo| &**repo as &dyn Lists<_>).collect()
     }
 
     /// The repositories of prompts that are listed, in the same order.
-    pub(super) fn prompt_repos(&self) -> Vec<&Arc<prompt::Repo>> {
+    pub(super) fn prompt_repos(&self) -> Vec<&dyn Lists<Prompt>> {
         let lists = |repo: &&Arc<prompt::Repo>| {
             let first = self.catalogs().find_map(|catalog| catalog.prompts.family(repo.prefix()));
             repo.access.allows(self.sight.principal) && first.is_some_and(|first| Arc::ptr_eq(first, repo))
         };
         let own = self.own.prompts.repos.iter().filter(lists);
-        own.chain(self.added(|catalog| &catalog.prompts.repos, lists)).collect()
+        let all = own.chain(self.added(|catalog| &catalog.prompts.repos, lists));
+        all.map(|repo| &**repo as &dyn Lists<_>).collect()
     }
 
     /// What extensions add and is shown, each once, in the order of keys.
