@@ -71,7 +71,7 @@ fn with(name: &'static str, value: &HeaderValue) {
     let limits = Limits::default();
     let admitted = order::origin(&head, &HostPolicy::Loopback, &origins)
         .and_then(|()| order::media_types(&head.headers))
-        .and_then(|_| order::body(&head.headers, CALL, &capabilities, &|_| false, &limits));
+        .and_then(|_| order::body(&head.headers, CALL, &capabilities, &|_| Ok(false), &limits));
     if let Err(refusal) = &admitted {
         check(refusal, &limits);
     }

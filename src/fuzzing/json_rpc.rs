@@ -17,7 +17,7 @@ pub fn json_rpc_intake(body: &[u8]) {
     let text: Option<Value> = serde_json::from_slice(body).ok();
     let headers = text.as_ref().map(headers).unwrap_or_default();
     let capabilities = ServerCapabilities::new().tools(true).resources(true, true).prompts(true);
-    let serves = |method: &str| method.starts_with("com.example/");
+    let serves = |method: &str| Ok(method.starts_with("com.example/"));
     let limits = Limits::default();
     match order::body(&headers, body, &capabilities, &serves, &limits) {
         Ok((Admitted::Request(request), _)) => {

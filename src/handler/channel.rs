@@ -47,7 +47,8 @@ impl<M: Send + 'static> Channel<M> {
         Self { me, exchange }
     }
 
-    /// Reports progress. `progress` must grow with each call (PROG-04); `total` is in the same unit.
+    /// Reports progress. `progress` must grow with each call (PROG-04); `total` is in the same unit, and left out if it is no
+    /// finite number.
     ///
     /// A loop may report each of its steps: beyond so many in a second they are dropped
     /// ([`Options::progress_rate`](crate::Options::progress_rate)), except the one that reaches the total.

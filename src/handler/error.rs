@@ -67,10 +67,11 @@ impl RpcError {
     }
 
     /// The caller lacks these scopes, all that the operation needs (AUTH-17). HTTP status 403 with a challenge that names
-    /// them, as long as nothing was streamed.
+    /// them, or 401 for an [anonymous](crate::Principal::is_anonymous) caller, who sent no token that could have them (AUTH-15),
+    /// as long as nothing was streamed.
     pub fn insufficient_scope<S: Into<String>>(scopes: impl IntoIterator<Item = S>) -> Self {
         let mut error =
-            Self::new(code::INVALID_REQUEST, "the token does not have the scopes that this needs");
+            Self::new(code::INVALID_REQUEST, "the caller does not have the scopes that this needs");
         error.0.lacks = scopes.into_iter().map(Into::into).collect();
         let lacks = serde_json::json!({ "requiredScopes": error.0.lacks });
         error.with_data(lacks)

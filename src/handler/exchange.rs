@@ -182,6 +182,8 @@ impl Exchange {
             return self.unless_closed(Sent::Dropped);
         }
         let message = message.map(str::to_owned);
+        // JSON has no number for another total (PROG-05).
+        let total = total.filter(|total| total.is_finite());
         self.send(&ServerNotification::progress(token.clone(), progress, total, message)).await
     }
 
@@ -384,8 +386,11 @@ impl Exchange {
 
     fn give_error(&self, error: &ErrorObject, lacks: &[String]) -> bool {
         let Some(id) = &self.context.id else { return false };
-        let status =
-            if lacks.is_empty() { errors::status_from_handler(error.code) } else { StatusCode::FORBIDDEN };
+        let status = match lacks {
+            [] => errors::status_from_handler(error.code),
+            _ if self.context.principal.is_anonymous() => StatusCode::UNAUTHORIZED,
+            _ => StatusCode::FORBIDDEN,
+        };
         let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
         let answer = Answer::new(status, Bytes::from(body));
         let given = self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer });

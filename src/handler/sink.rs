@@ -25,7 +25,7 @@ pub(crate) struct Answer {
     /// Written as an event of its own before the answer: the `notifications/cancelled` of a stream that ends.
     pub(crate) farewell: Option<Bytes>,
     pub(crate) body: Bytes,
-    /// The scopes that the caller lacks, for the challenge of a 403.
+    /// The scopes that the caller lacks, for the challenge of a 401 or a 403.
     pub(crate) lacks: Vec<String>,
 }
 

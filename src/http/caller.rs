@@ -71,7 +71,7 @@ impl Gate {
             }
             Denied::InsufficientScope(scopes) => {
                 Refusal::forbidden("the token does not have the scopes that this needs")
-                    .with_challenge(self.insufficient_scope(&scopes))
+                    .with_challenge(self.needs_scopes(StatusCode::FORBIDDEN, &scopes))
             }
             Denied::Forbidden(message) => Refusal::forbidden(message),
             Denied::NotFound(message) => Refusal::not_found(message),
@@ -107,9 +107,9 @@ impl Gate {
         bearer.to_value()
     }
 
-    /// The challenge of a request whose caller lacks scopes.
-    pub(crate) fn insufficient_scope(&self, scopes: &[String]) -> HeaderValue {
-        let error = Some("insufficient_scope");
+    /// The challenge of a request whose caller lacks scopes. A caller without a token is told of no error (RFC 6750, section 3).
+    pub(crate) fn needs_scopes(&self, status: StatusCode, scopes: &[String]) -> HeaderValue {
+        let error = (status == StatusCode::FORBIDDEN).then_some("insufficient_scope");
         Bearer { resource_metadata: self.metadata_url(), scopes, error, error_description: None }.to_value()
     }
 

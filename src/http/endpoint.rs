@@ -20,7 +20,7 @@ use tracing::field::{DisplayValue, display};
 use crate::handler::{Answer, Principal, RequestContext};
 use crate::request::{
     Budget, Call, Count, Drain, Held, Lane, Message, Nowhere, Outbox, Outgoing, Phase, Share, Slot, Slots,
-    Spawn, Streams,
+    Spawn, Streams, weight,
 };
 use crate::rules::accept::Accepts;
 use crate::rules::cors;
@@ -74,10 +74,6 @@ impl Caller {
         Self { parent, slots, peer, stalled, deadlines }
     }
 }
-
-/// What a JSON value is counted as, in bytes. In memory it is many times as large as in the body: an object of one member
-/// takes about 500.
-const VALUE: usize = 256;
 
 /// Where one message came from, and what it takes up.
 struct Arrival {
@@ -153,12 +149,15 @@ impl Endpoint {
         let accepts = self.check_head(head)?;
         let principal = self.gate.principal(head, caller.peer).await?;
         let Intake { body, mut share } = intake::read(head, body, &self.limits, &self.budget).await?;
-        let serves = |method: &str| self.handler.serves(method);
+        let serves = |method: &str| self.serves(method);
         let capabilities = self.handler.capabilities();
         let (admitted, values) =
             order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
-        if !share.grow(values * VALUE) {
+        if !share.grow(values * weight::VALUE) {
             return Err(admitted.refused(Refusal::too_many_bytes()));
+        }
+        if let Admitted::Request(request) = &admitted {
+            share.shrink_to(|| weight::of(&request.request, &request.meta));
         }
         let arrival = Arrival { principal, extensions: std::mem::take(&mut head.extensions), share };
         // What was read is dropped, so that the connection reads on into the same buffer. The share of the budget stays with
@@ -173,6 +172,15 @@ impl Endpoint {
             }
             Admitted::Notification(notification) => self.observe(notification, arrival, caller).await,
         }
+    }
+
+    /// Asked before the request has an actor that a panic could end.
+    fn serves(&self, method: &str) -> Result<bool, Refusal> {
+        self.handler.serves(method).map_err(|crash| {
+            let method = Shown(method);
+            tracing::error!(target: "ractor_mcp", %method, %crash, "`Handler::serves` panicked: the request is refused");
+            Refusal::hook_failed()
+        })
     }
 
     /// The checks that need neither a body nor the application.
@@ -328,8 +336,8 @@ impl Endpoint {
 
     /// What a caller that lacks scopes is told, however its answer is written.
     fn challenge(&self, answer: &Answer) -> Option<(HeaderName, HeaderValue)> {
-        let lacks = &answer.lacks;
-        (!lacks.is_empty()).then(|| (WWW_AUTHENTICATE, self.gate.insufficient_scope(lacks)))
+        let Answer { status, lacks, .. } = answer;
+        (!lacks.is_empty()).then(|| (WWW_AUTHENTICATE, self.gate.needs_scopes(*status, lacks)))
     }
 
     fn stream(&self, delivery: Delivery, first: Option<Outgoing>) -> Response<ResponseBody> {

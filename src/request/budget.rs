@@ -77,6 +77,20 @@ impl Share {
     }
 }
 
+impl Share {
+    /// Gives back what was needed for reading alone: from here on at most so many bytes are held.
+    pub(crate) fn shrink_to(&mut self, bytes: impl FnOnce() -> usize) {
+        // Most requests are small and hold nothing that is counted.
+        if self.counted == 0 {
+            return;
+        }
+        self.bytes = self.bytes.min(bytes());
+        let counted = self.bytes.saturating_sub(FREE).min(self.counted);
+        self.budget.0.taken.fetch_sub(self.counted - counted, Ordering::AcqRel);
+        self.counted = counted;
+    }
+}
+
 impl Drop for Share {
     fn drop(&mut self) {
         if self.counted > 0 {
@@ -112,6 +126,20 @@ mod tests {
         assert!(other.grow(0), "what did not fit before is taken now");
         drop(other);
         assert_eq!(budget.taken(), 0);
+    }
+
+    #[test]
+    fn what_was_needed_for_reading_alone_is_given_back() {
+        let budget = Budget::new(1000);
+        let mut share = budget.share();
+        assert!(share.grow(FREE + 600));
+        share.shrink_to(|| FREE + 900);
+        assert_eq!(budget.taken(), 600);
+        share.shrink_to(|| FREE + 100);
+        assert_eq!(budget.taken(), 100);
+        share.shrink_to(|| 0);
+        assert_eq!(budget.taken(), 0);
+        share.shrink_to(|| unreachable!("nothing is counted"));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | `changes.rs` | the changes that a stream has yet to tell |
 //! | `deadline.rs` | the end of a request's time |
 //! | `slots.rs` | how many requests may run at once |
-//! | `budget.rs` | how many bytes of bodies they may hold |
+//! | `budget.rs`, `weight.rs` | how many bytes they and their answers may hold, and how many that is |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
 //! | `spawn.rs` | the one place where the handler's type is erased |
 //!
@@ -31,6 +31,7 @@ mod spawn;
 mod stream;
 #[cfg(test)]
 mod tests;
+pub(crate) mod weight;
 
 pub(crate) use admission::{Place, StreamCaps};
 pub(crate) use budget::{Budget, Share};

@@ -4,9 +4,10 @@
 //! outlives a connection names another supervisor and another sink.
 
 use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ractor_otp::{DynamicSupervisor, Label, Me, Pid, SpawnOptions, StartError};
+use ractor_otp::{Crash, DynamicSupervisor, Label, Me, Pid, SpawnOptions, StartError};
 use serde_json::value::RawValue;
 
 use crate::handler::{
@@ -76,7 +77,12 @@ pub(crate) trait Spawn: Send + Sync {
 
     fn capabilities(&self) -> &ServerCapabilities;
 
-    fn serves(&self, method: &str) -> bool;
+    /// Whether the handler serves a method of its own.
+    ///
+    /// # Errors
+    ///
+    /// It panicked.
+    fn serves(&self, method: &str) -> Result<bool, Crash>;
 
     /// Tells the handler that a supervisor has started with it.
     fn started(&self);
@@ -145,8 +151,8 @@ impl<H: Handler> Spawn for Erased<H> {
         &self.served.capabilities
     }
 
-    fn serves(&self, method: &str) -> bool {
-        self.served.handler.serves(method)
+    fn serves(&self, method: &str) -> Result<bool, Crash> {
+        catch_unwind(AssertUnwindSafe(|| self.served.handler.serves(method))).map_err(Crash::from_panic)
     }
 
     fn started(&self) {

@@ -28,6 +28,17 @@ pub(super) fn is_private(key: &str) -> bool {
     key.starts_with(PRIVATE)
 }
 
+/// Reads JSON that stands in a text, as strictly as a body: at most `levels` deep, and with at most as many values as are
+/// `left`, which counts down. `None` if it is no JSON or holds what a body may not.
+#[cfg(feature = "suite")]
+pub(crate) fn of_text(text: &str, levels: usize, left: &Cell<usize>) -> Option<Value> {
+    let fault = RefCell::new(None);
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = Strict::new(&fault, left, levels).deserialize(&mut json).ok()?;
+    json.end().ok()?;
+    fault.into_inner().is_none().then_some(value)
+}
+
 /// What well-formed JSON may not hold here. The first one found is told.
 #[derive(Debug)]
 pub(super) enum Fault {

@@ -30,11 +30,11 @@ const REMOVED: &[&str] =
 pub(crate) fn check(
     name: &str,
     capabilities: &ServerCapabilities,
-    serves: &dyn Fn(&str) -> bool,
+    serves: &dyn Fn(&str) -> Result<bool, Refusal>,
 ) -> Result<Option<Method>, Refusal> {
     match Method::find(name) {
         Some(method) if method.is_offered(capabilities) => Ok(Some(method)),
-        None if !REMOVED.contains(&name) && serves(name) => Ok(None),
+        None if !REMOVED.contains(&name) && serves(name)? => Ok(None),
         Some(Method::Listen) => Err(Refusal::nothing_to_listen_to()),
         _ => Err(Refusal::method_not_found(name)),
     }
@@ -106,10 +106,10 @@ mod tests {
     ];
 
     fn served(capabilities: &ServerCapabilities) -> Vec<&'static str> {
-        ALL.into_iter().filter(|name| check(name, capabilities, &|_| false).is_ok()).collect()
+        ALL.into_iter().filter(|name| check(name, capabilities, &|_| Ok(false)).is_ok()).collect()
     }
 
-    fn status(name: &str, serves: &dyn Fn(&str) -> bool) -> Option<(u16, i64)> {
+    fn status(name: &str, serves: &dyn Fn(&str) -> Result<bool, Refusal>) -> Option<(u16, i64)> {
         let refusal =
             check(name, &ServerCapabilities::new().tools(true).resources(true, true), serves).err()?;
         Some((refusal.status.as_u16(), refusal.error.code))
@@ -146,21 +146,21 @@ mod tests {
     #[test]
     fn ver_16_removed_methods_answer_404_whatever_the_handler_serves() {
         for name in REMOVED {
-            assert_eq!(status(name, &|_| true), Some((404, -32601)), "{name}");
+            assert_eq!(status(name, &|_| Ok(true)), Some((404, -32601)), "{name}");
         }
     }
 
     #[test]
     fn http_12_unknown_methods_answer_404() {
         for name in ["foo/bar", "tasks/list", "tasks/result", "tasks/get", "TOOLS/LIST", "", "prompts/list"] {
-            assert_eq!(status(name, &|_| false), Some((404, -32601)), "{name}");
+            assert_eq!(status(name, &|_| Ok(false)), Some((404, -32601)), "{name}");
         }
     }
 
     #[test]
     fn a_method_of_the_handler_passes() {
-        assert_eq!(status("com.example/sum", &|name| name == "com.example/sum"), None);
+        assert_eq!(status("com.example/sum", &|name| Ok(name == "com.example/sum")), None);
         // It cannot bring back a method whose capability it does not advertise.
-        assert_eq!(status("prompts/list", &|_| true), Some((404, -32601)));
+        assert_eq!(status("prompts/list", &|_| Ok(true)), Some((404, -32601)));
     }
 }

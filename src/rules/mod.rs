@@ -44,7 +44,7 @@ pub(crate) mod head_size;
 pub(crate) mod header_value;
 pub(crate) mod host;
 pub(crate) mod input_request;
-mod json;
+pub(crate) mod json;
 mod mcp_method;
 mod mcp_name;
 mod members;

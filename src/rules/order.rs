@@ -122,7 +122,7 @@ pub(crate) fn body(
     headers: &HeaderMap,
     body: &[u8],
     capabilities: &ServerCapabilities,
-    serves: &dyn Fn(&str) -> bool,
+    serves: &dyn Fn(&str) -> Result<bool, Refusal>,
     limits: &Limits,
 ) -> Result<(Admitted, usize), Refusal> {
     let (incoming, values) = message::read(body, limits.depth, limits.id)?;
@@ -150,7 +150,7 @@ fn request(
     method: &str,
     params: Option<Members>,
     capabilities: &ServerCapabilities,
-    serves: &dyn Fn(&str) -> bool,
+    serves: &dyn Fn(&str) -> Result<bool, Refusal>,
     limits: &Limits,
 ) -> Result<(Request, RequestMeta), Refusal> {
     if method == "initialize" && !request_meta::is_modern(params.as_ref()) {
@@ -263,7 +263,7 @@ mod tests {
                 headers.append(HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(value).unwrap());
             }
             let capabilities = ServerCapabilities::new().tools(true).resources(false, false).prompts(false);
-            let serves = |method: &str| method == "com.example/sum";
+            let serves = |method: &str| Ok(method == "com.example/sum");
             let bytes = self.body.to_string();
             body(&headers, bytes.as_bytes(), &capabilities, &serves, &Limits::default())
                 .map(|(admitted, _)| admitted)
@@ -311,7 +311,7 @@ mod tests {
         post.body.as_object_mut().unwrap().remove("jsonrpc").unwrap();
         assert_eq!(post.refused(), (400, -32600));
         let refusal =
-            body(&HeaderMap::new(), b"{", &ServerCapabilities::new(), &|_| false, &Limits::default());
+            body(&HeaderMap::new(), b"{", &ServerCapabilities::new(), &|_| Ok(false), &Limits::default());
         let refusal = refusal.unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.error.code, refusal.id), (400, -32700, None));
     }

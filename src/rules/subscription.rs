@@ -1,5 +1,7 @@
 //! SUB-02, SUB-06, SUB-12, TASK-28: what a stream may be told is what was asked for, offered and granted, and nothing else.
 
+use std::collections::HashSet;
+
 use super::errors::Refusal;
 use crate::wire::{ClientCapabilities, ServerCapabilities, ServerNotification, SubscriptionFilter, keys};
 
@@ -28,10 +30,16 @@ pub(crate) fn narrowed(
     filter.tools_list_changed &= asked.tools_list_changed;
     filter.prompts_list_changed &= asked.prompts_list_changed;
     filter.resources_list_changed &= asked.resources_list_changed;
-    filter.resource_subscriptions.retain(|uri| asked.resource_subscriptions.contains(uri));
-    filter.task_ids.retain(|id| asked.task_ids.contains(id));
+    let (uris, ids) = (set(&asked.resource_subscriptions), set(&asked.task_ids));
+    filter.resource_subscriptions.retain(|uri| uris.contains(uri));
+    filter.task_ids.retain(|id| ids.contains(id));
     let widened = filter != *granted;
     (filter, widened)
+}
+
+/// However many are named, each is looked up once.
+fn set(names: &[String]) -> HashSet<&String> {
+    names.iter().collect()
 }
 
 /// A filter names at most so many resources and tasks.

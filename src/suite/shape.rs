@@ -4,9 +4,12 @@
 //! JSON Schema calls `30.0` an integer and serde does not. Only where every schema that applies says integer and none
 //! says number is a whole float rewritten, so a float stays a float wherever the tool takes one.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
+
+use crate::rules::json;
 
 /// The types and the places that a schema names, with local references followed.
 pub(super) struct Shape {
@@ -28,6 +31,12 @@ struct Node {
     any: Vec<Vec<usize>>,
     perhaps: Vec<usize>,
 }
+
+/// How deep arguments may be nested with what their texts hold: as deep as a body is by default.
+const DEEPEST: usize = 64;
+
+/// How many values the texts of one call may hold. They are not counted where those of the body are.
+const MOST_VALUES: usize = 10_000;
 
 const NUMBER: u8 = 1;
 const INTEGER: u8 = 2;
@@ -61,11 +70,12 @@ impl Shape {
         };
         // Most calls have nothing to rewrite, and the schema need not be walked for them.
         if any(arguments, &concerns) {
-            self.visit(arguments, &[0], json_text);
+            let left = Cell::new(MOST_VALUES);
+            self.visit(arguments, &[0], Texts { left: json_text.then_some(&left), levels: DEEPEST });
         }
     }
 
-    fn visit(&self, value: &mut Value, nodes: &[usize], json_text: bool) {
+    fn visit(&self, value: &mut Value, nodes: &[usize], texts: Texts<'_>) {
         let wanted = self.wanted(nodes);
         match value {
             Value::Number(number) if wanted & (INTEGER | NUMBER) == INTEGER => {
@@ -73,16 +83,16 @@ impl Shape {
                     *number = whole;
                 }
             }
-            Value::String(text) if json_text && wanted & STRING == 0 => {
-                if let Some(decoded) = decoded(text, wanted) {
+            Value::String(text) if wanted & STRING == 0 => {
+                if let Some(decoded) = texts.decoded(text, wanted) {
                     *value = decoded;
-                    self.visit(value, nodes, json_text);
+                    self.visit(value, nodes, texts);
                 }
             }
             Value::Object(members) => {
                 let places = self.places(nodes);
                 for (key, member) in members.iter_mut() {
-                    self.visit(member, &at_key(&places, key), json_text);
+                    self.visit(member, &at_key(&places, key), texts.inside());
                 }
             }
             Value::Array(items) => {
@@ -91,9 +101,9 @@ impl Shape {
                 let rest = at_index(&places, prefixed);
                 for (index, item) in items.iter_mut().enumerate() {
                     if index < prefixed {
-                        self.visit(item, &at_index(&places, index), json_text);
+                        self.visit(item, &at_index(&places, index), texts.inside());
                     } else {
-                        self.visit(item, &rest, json_text);
+                        self.visit(item, &rest, texts.inside());
                     }
                 }
             }
@@ -179,14 +189,33 @@ pub(super) fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-fn decoded(text: &str, wanted: u8) -> Option<Value> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let fits = match &value {
-        Value::Object(_) => wanted & OBJECT != 0,
-        Value::Array(_) => wanted & ARRAY != 0,
-        _ => false,
-    };
-    fits.then_some(value)
+/// How much JSON in texts is read as what it holds, at one place.
+#[derive(Clone, Copy)]
+struct Texts<'a> {
+    /// The values that it may still hold; `None` where no text is taken for JSON.
+    left: Option<&'a Cell<usize>>,
+    /// Of nesting, from here.
+    levels: usize,
+}
+
+impl Texts<'_> {
+    fn inside(self) -> Self {
+        Self { levels: self.levels.saturating_sub(1), ..self }
+    }
+
+    /// The object or the list that a text holds. A text that holds more than it may stays one, which the schema refuses.
+    fn decoded(self, text: &str, wanted: u8) -> Option<Value> {
+        if !looks_like_json(text) {
+            return None;
+        }
+        let value = json::of_text(text, self.levels, self.left?)?;
+        let fits = match &value {
+            Value::Object(_) => wanted & OBJECT != 0,
+            Value::Array(_) => wanted & ARRAY != 0,
+            _ => false,
+        };
+        fits.then_some(value)
+    }
 }
 
 /// Numbers the subschemas, each once, so that recursive schemas end.
@@ -378,6 +407,46 @@ mod tests {
         assert_eq!(normalised(&schema, value, true), expected);
         let wrong = json!({"filter": "[1]", "tags": "[1"});
         assert_eq!(normalised(&schema, wrong.clone(), true), wrong);
+    }
+
+    /// Lists in lists, each as the text of the one around it.
+    fn nested(texts: usize, lists: usize) -> Value {
+        let text = (0..texts).fold("[]".to_owned(), |inner, _| {
+            let inner = Value::from(inner).to_string();
+            format!("{}{inner}{}", "[".repeat(lists), "]".repeat(lists))
+        });
+        json!({ "l": text })
+    }
+
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+            Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn g7_texts_are_read_as_strictly_as_a_body() {
+        let schema = json!({
+            "$defs": {"l": {"type": "array", "items": {"$ref": "#/$defs/l"}}},
+            "properties": {"l": {"$ref": "#/$defs/l"}, "o": {"type": "object"}, "p": {"type": "array"}}
+        });
+        // Nesting counts through all texts.
+        assert_eq!(depth(&normalised(&schema, nested(1, 60), true)), 62);
+        for deep in [nested(1, 64), nested(4, 20), nested(14, 5), nested(12, 126)] {
+            assert!(depth(&normalised(&schema, deep, true)) <= DEEPEST);
+        }
+        for text in [r#"{"a":1,"a":2}"#, r#"{"a":1e999}"#, "{} {}", r#"{"$serde_json::private::Number":"1"}"#]
+        {
+            assert_eq!(normalised(&schema, json!({"o": text}), true), json!({"o": text}));
+        }
+        // So do values.
+        let list = |count: usize| format!("[{}]", vec!["0"; count].join(","));
+        let value = json!({"o": "{}", "p": list(MOST_VALUES - 1)});
+        assert!(normalised(&schema, value, true)["p"].is_array());
+        let value = json!({"o": r#"{"a":0}"#, "p": list(MOST_VALUES)});
+        assert!(normalised(&schema, value, true)["p"].is_string());
     }
 
     #[test]

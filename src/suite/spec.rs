@@ -132,7 +132,7 @@ impl ToolSpec {
     /// Asks for a scope: a caller without it is refused with
     /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the tool runs, HTTP status
     /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The tool is still listed,
-    /// so that a client knows what to get a token for. Anonymous callers have no scopes, so that a server without
+    /// so that a client knows what to get a token for. Anonymous callers have no scopes and read 401; a server without
     /// [`Options::connect`](crate::Options::connect) does not start with it.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
@@ -187,6 +187,9 @@ impl ToolSpec {
 
     /// Takes objects and lists also as JSON text in a string, as some clients send them, wherever the schema asks for an
     /// object or a list and for no text. By default that is a fault which says so.
+    ///
+    /// Such text is read as strictly as the body is (no member twice), with at most 64 levels of nesting in the arguments and
+    /// 10,000 values in all texts of a call; what holds more stays the text that it is, which the schema refuses.
     #[must_use]
     pub fn accept_json_text(mut self) -> Self {
         self.json_text = true;

@@ -170,8 +170,11 @@ impl ClientCapabilities {
 
     /// Whether the client asks people for form input: `elicitation: {}` means form only (INP-01).
     pub fn elicitation_form(&self) -> bool {
-        self.object("elicitation")
-            .is_some_and(|modes| modes.contains_key("form") || !modes.contains_key("url"))
+        let form = |modes: &Map<String, Value>| match modes.get("form") {
+            Some(form) => form.is_object(),
+            None => !modes.contains_key("url"),
+        };
+        self.object("elicitation").is_some_and(form)
     }
 
     /// Whether the client opens URLs for people (INP-01).
@@ -240,6 +243,13 @@ mod tests {
         assert!(!declared(json!({"elicitation": {}})).elicitation_url());
         assert!(!declared(json!({"elicitation": {"url": {}}})).elicitation_form());
         assert!(!declared(json!({"elicitation": null})).elicitation_form());
+        for form in [json!(null), json!(false), json!([])] {
+            assert!(!declared(json!({"elicitation": {"form": form}})).elicitation_form(), "{form}");
+            assert!(
+                !declared(json!({"elicitation": {"form": form, "url": {}}})).elicitation_form(),
+                "{form}"
+            );
+        }
         assert!(!declared(json!({})).elicitation_form());
     }
 

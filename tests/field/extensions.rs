@@ -82,6 +82,7 @@ impl Handler for Watch {
     }
 
     fn serves(&self, method: &str) -> bool {
+        assert_ne!(method, "com.example/bug", "a bug of the handler");
         method == WATCH
     }
 }
@@ -114,6 +115,19 @@ impl Fixture {
 
 async fn tell(address: &Address<Told>, told: Told) {
     assert!(address.send(told).await.is_ok(), "the watch lives");
+}
+
+/// It runs before the request has an actor whose end it could be.
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_serves_costs_one_answer() {
+    let fixture = start().await;
+    let (mut stream, address) = fixture.watch().await;
+    let client = fixture.server.connect().await;
+    let answer = client.request("com.example/bug", json!({})).id("b").await;
+    assert_eq!((answer.status(), answer.code(), &answer.response()["id"]), (500, -32603, &json!("b")));
+    assert_eq!(client.request("com.example/none", json!({})).await.code(), -32601);
+    tell(&address, Told::End).await;
+    assert_eq!(stream.next_event().await.expect("a result")["id"], "w");
 }
 
 #[tokio::test(start_paused = true)]

@@ -314,6 +314,24 @@ async fn what_open_streams_keep_counts_too_and_by_what_it_takes_in_memory() {
     assert_eq!(again.read_head().await.status, 200);
 }
 
+/// What nobody keeps is counted while it is read, and not for the hour that a stream may stay.
+#[tokio::test]
+async fn what_is_dropped_while_it_is_read_counts_no_longer() {
+    let options = Options::new().body_budget(1024 * 1024);
+    let server = Server::start_with(fixture::suite().list_changes(), options).await;
+    let ignored = json!({"notifications": {"toolsListChanged": true}, "pad": vec![json!({}); 3000]});
+    let mut streams = Vec::new();
+    for _ in 0..3 {
+        let mut client = server.client().await;
+        client.write(&request("subscriptions/listen", ignored.clone())).await;
+        assert_eq!(client.read_head().await.status, 200);
+        streams.push(client);
+    }
+    // While it is read it counts as everything does.
+    let more = json!({"notifications": {}, "pad": vec![json!({}); 5000]});
+    assert_eq!(server.send(request("subscriptions/listen", more)).await.code(), 503);
+}
+
 /// A handler that blocks its thread is named, so that its author learns of `blocking`.
 #[tokio::test]
 async fn d9_a_handler_that_holds_its_thread_is_named_in_a_warning() {

@@ -1,6 +1,6 @@
 //! Patterns: progress (PROG).
 
-use ractor_mcp::Options;
+use ractor_mcp::prelude::*;
 use serde_json::{Value, json};
 
 use super::server;
@@ -59,6 +59,21 @@ async fn prog_05_prog_06_fractions_a_missing_total_and_a_message() {
     assert_eq!(reported[0]["total"].as_f64(), Some(1.5));
     assert_eq!(reported[0]["message"], "a quarter");
     assert_eq!((reported[1].get("total"), reported[1].get("message")), (None, None));
+}
+
+#[tokio::test]
+async fn prog_05_a_total_is_a_number_or_absent() {
+    let endless = |_: NoArguments, call: Call| async move {
+        for (step, total) in [f64::INFINITY, f64::NAN].into_iter().enumerate() {
+            call.progress(step as u64, Some(total), None).await?;
+        }
+        Ok::<_, ToolError>("")
+    };
+    let server = Server::start(Suite::new("endless", "1").tool("endless", endless)).await;
+    let response = server.send(call("endless", json!({})).progress(json!(1))).await;
+    let reported = reported(&response);
+    assert_eq!(reported.len(), 2);
+    assert!(reported.iter().all(|params| params.get("total").is_none()), "{reported:?}");
 }
 
 #[tokio::test]

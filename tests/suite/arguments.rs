@@ -63,6 +63,42 @@ async fn g7_json_text_is_told_by_default_and_taken_on_demand() {
     assert_eq!(server.send(call("lenient", given)).await.text(), "1 x 2");
 }
 
+/// Lists in lists, which a recursion would follow.
+#[derive(Deserialize, JsonSchema)]
+struct Lists(Vec<Lists>);
+
+#[derive(Deserialize, JsonSchema)]
+struct Nested {
+    lists: Lists,
+}
+
+fn depth(lists: &Lists) -> usize {
+    1 + lists.0.iter().map(depth).max().unwrap_or(0)
+}
+
+/// Text in text would else be read as deep as the largest body is long.
+#[tokio::test]
+async fn g7_json_text_is_no_way_around_the_limits_of_a_body() {
+    let deep = |Nested { lists }: Nested| async move { depth(&lists) as u64 };
+    let server = Server::start(Suite::new("deep", "1").tool("deep", tool(deep).accept_json_text())).await;
+    // Lists in lists, each as the text of the one around it.
+    let texts = |texts: usize, lists: usize| {
+        let text = (0..texts).fold("[]".to_owned(), |inner, _| {
+            format!("{}{}{}", "[".repeat(lists), json!(inner), "]".repeat(lists))
+        });
+        call("deep", json!({"lists": text}))
+    };
+    assert_eq!(server.send(texts(3, 4)).await.text(), "13");
+    for post in [texts(12, 120), texts(16, 5), texts(8, 126)] {
+        let refused = server.send(post).await;
+        assert_eq!(refused.result()["isError"], true);
+        assert!(refused.text().contains("found JSON text in a string"), "{refused:?}");
+    }
+    let wide =
+        server.send(call("deep", json!({"lists": format!("[{}]", vec!["[]"; 20_000].join(","))}))).await;
+    assert!(wide.text().contains("found JSON text in a string"), "{wide:?}");
+}
+
 #[tokio::test]
 async fn g8_unknown_tools_and_malformed_calls_are_protocol_errors() {
     let server = Server::start(suite()).await;

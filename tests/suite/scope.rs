@@ -227,10 +227,17 @@ async fn auth_17_of_several_scopes_all_are_needed_and_all_are_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_has_no_scopes() {
-    let server = serve(suite(&Ran::default())).await;
-    let refused = server.connect().await.call_tool("read", json!({})).await;
-    assert_eq!(refused.status(), 403);
+async fn auth_15_nobody_has_no_scopes_and_is_asked_for_a_token() {
+    let ran = Ran::default();
+    let server = serve(suite(&ran)).await;
+    let nobody = server.connect().await;
+    for (method, params) in uses() {
+        let refused = nobody.request(method, params.clone()).await;
+        assert_eq!((refused.status(), refused.code()), (401, -32600), "{method} {params}");
+        assert!(challenge(&refused).contains("scope=\"notes:read\""), "{refused}");
+        assert!(!challenge(&refused).contains("error"), "there was no token to be wrong: {refused}");
+    }
+    assert_eq!(ran.times(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -250,7 +250,7 @@ impl PromptSpec {
     /// Asks for a scope: a caller without it is refused with
     /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the prompt runs, HTTP status
     /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The prompt is still listed,
-    /// so that a client knows what to get a token for. Anonymous callers have no scopes, so that a server without
+    /// so that a client knows what to get a token for. Anonymous callers have no scopes and read 401; a server without
     /// [`Options::connect`](crate::Options::connect) does not start with it.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {

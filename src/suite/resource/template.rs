@@ -174,10 +174,16 @@ impl Variable {
         let is_relative = text.split('/').any(|segment| matches!(segment, "." | ".."));
         // Two slashes make an absolute path of what is joined to a folder; those of `file://` do not.
         let is_absolute = text.starts_with('/') && ends_in(text_before, "/") && !ends_in(text_before, "://");
+        let leaves_folder = is_absolute || cfg!(windows) && names_a_drive(&text);
         let is_safe =
-            !is_relative && !is_absolute && !text.contains("//") && !text.contains(char::is_control);
+            !is_relative && !leaves_folder && !text.contains("//") && !text.contains(char::is_control);
         is_safe.then_some(text)
     }
+}
+
+/// Whether Windows takes a path for one on a drive of its own, as in `C:secret`: joined to a folder, it leaves that.
+fn names_a_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 fn ends_in(tokens: &[Token], text: &str) -> bool {
@@ -271,6 +277,23 @@ mod tests {
         assert_eq!(matched("file:///docs/{name}", "file:///docs/..."), values(["..."]));
         // Decoded once and not again: what looks like an escape then is text.
         assert_eq!(matched("file:///docs/{name}", "file:///docs/%252e%252e%252f"), values(["%2e%2e%2f"]));
+    }
+
+    #[test]
+    fn res_13_a_drive_is_no_name_in_a_folder() {
+        for (path, names_one) in [
+            ("C:/x", true),
+            ("c:x", true),
+            ("z:", true),
+            ("ab:c", false),
+            ("7:x", false),
+            ("é:x", false),
+            ("", false),
+        ] {
+            assert_eq!(names_a_drive(path), names_one, "{path}");
+        }
+        let value = matched("a://b/{+x}", "a://b/C:x");
+        assert_eq!(value.is_none(), cfg!(windows), "{value:?}");
     }
 
     #[test]
