@@ -12,10 +12,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
-/// What each body and each answer may have without being counted: about what a connection buffers anyway. So small requests
-/// go on while large ones are refused.
-const FREE: usize = 16 * 1024;
-
 /// The bytes that one server may hold.
 #[derive(Clone)]
 pub(crate) struct Budget(Arc<Total>);
@@ -33,6 +29,10 @@ pub(crate) struct Share {
 }
 
 impl Budget {
+    /// What each body and each answer may have without being counted: about what a connection buffers anyway. So small requests
+    /// go on while large ones are refused.
+    pub(crate) const FREE: usize = 16 * 1024;
+
     pub(crate) fn new(limit: usize) -> Self {
         Self(Arc::new(Total { taken: AtomicUsize::new(0), limit }))
     }
@@ -44,7 +44,7 @@ impl Budget {
 
     /// Counts an answer for as long as it is held anywhere, wholly or in part.
     pub(crate) fn hold(&self, answer: Bytes) -> Bytes {
-        let counted = answer.len().saturating_sub(FREE);
+        let counted = answer.len().saturating_sub(Budget::FREE);
         if counted == 0 {
             return answer;
         }
@@ -63,7 +63,7 @@ impl Share {
     /// Takes more bytes; `false` if the server holds as many as it may.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
-        let more = self.bytes.saturating_sub(FREE) - self.counted;
+        let more = self.bytes.saturating_sub(Budget::FREE) - self.counted;
         if more == 0 {
             return true;
         }
@@ -85,7 +85,7 @@ impl Share {
             return;
         }
         self.bytes = self.bytes.min(bytes());
-        let counted = self.bytes.saturating_sub(FREE).min(self.counted);
+        let counted = self.bytes.saturating_sub(Budget::FREE).min(self.counted);
         self.budget.0.taken.fetch_sub(self.counted - counted, Ordering::AcqRel);
         self.counted = counted;
     }
@@ -114,6 +114,8 @@ impl AsRef<[u8]> for Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FREE: usize = Budget::FREE;
 
     #[test]
     fn what_is_taken_is_given_back_and_a_refused_byte_takes_nothing() {

@@ -213,6 +213,7 @@ impl Refusal {
 
     /// The path is not the endpoint's.
     pub(crate) fn no_such_path(endpoint: &str) -> Self {
+        let endpoint = if endpoint.is_empty() { "/" } else { endpoint };
         let message = format!("nothing is served at this path; the endpoint is {endpoint}");
         Self::new(StatusCode::NOT_FOUND, code::INVALID_REQUEST, message)
     }

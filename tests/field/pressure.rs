@@ -181,7 +181,7 @@ async fn the_bodies_of_all_requests_together_have_a_limit() {
         }
     };
     let suite = Suite::new("holding", "1").tool("hold", hold).tool("echo", fixture::echo);
-    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024)).await;
+    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024).max_body(80 * 1024)).await;
     let holding = |kilobytes: usize| call("hold", json!({"text": "x".repeat(kilobytes * 1024)}));
     let mut first = server.client().await;
     first.write(&holding(70)).await;
@@ -207,7 +207,7 @@ async fn the_bodies_of_all_requests_together_have_a_limit() {
 async fn answers_that_are_not_read_yet_keep_large_requests_out_and_small_ones_go_on() {
     let large = |_: NoArguments| async { "x".repeat(1024 * 1024) };
     let suite = Suite::new("large", "1").tool("large", large).tool("echo", fixture::echo);
-    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024)).await;
+    let server = Server::start_with(suite, Options::new().body_budget(64 * 1024).max_body(80 * 1024)).await;
     let body = call("echo", json!({"text": "x".repeat(40 * 1024)}));
     for accept in ["application/json", "text/event-stream"] {
         let mut slow = Client::pipe(&server, 1024).await;
@@ -297,7 +297,7 @@ async fn d9_blocking_work_on_its_own_threads_starves_neither_calls_nor_keep_aliv
 /// A stream keeps what its request said, so that many of them with much to say would be much.
 #[tokio::test]
 async fn what_open_streams_keep_counts_too_and_by_what_it_takes_in_memory() {
-    let options = Options::new().body_budget(1024 * 1024);
+    let options = Options::new().body_budget(1024 * 1024).max_body(1024 * 1024);
     let server = Server::start_with(fixture::suite().list_changes(), options).await;
     // Of few bytes and many values.
     let much = listen_tools().with_meta("com.example/much", json!(vec![json!({}); 3000]));
@@ -317,7 +317,7 @@ async fn what_open_streams_keep_counts_too_and_by_what_it_takes_in_memory() {
 /// What nobody keeps is counted while it is read, and not for the hour that a stream may stay.
 #[tokio::test]
 async fn what_is_dropped_while_it_is_read_counts_no_longer() {
-    let options = Options::new().body_budget(1024 * 1024);
+    let options = Options::new().body_budget(1024 * 1024).max_body(1024 * 1024);
     let server = Server::start_with(fixture::suite().list_changes(), options).await;
     let ignored = json!({"notifications": {"toolsListChanged": true}, "pad": vec![json!({}); 3000]});
     let mut streams = Vec::new();

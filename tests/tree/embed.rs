@@ -7,10 +7,10 @@ use axum::Router;
 use axum::middleware::map_request;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
-use ractor_mcp::ProtectedResource;
 use ractor_mcp::otp::ExitReason;
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
+use ractor_mcp::{Principal, ProtectedResource};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use tokio::net::UnixStream;
@@ -122,7 +122,8 @@ async fn the_mount_is_served_with_and_without_a_slash_and_deep_inside_other_rout
 #[tokio::test(start_paused = true)]
 async fn f9_the_metadata_document_is_at_both_places_behind_a_router_that_nests_or_routes() {
     let resource = ProtectedResource::new("https://example.com/mcp", "https://issuer.example.com");
-    let options = Options::new().protected_resource(&resource);
+    let options =
+        Options::new().protected_resource(&resource).connect(|_| async { Ok(Principal::anonymous()) });
     let server = TestServer::start_with(fixture::suite(), options).await;
     let well_known = || server.mcp().well_known();
     let nested = router(&server).nest_service("/.well-known", well_known());

@@ -62,7 +62,7 @@ impl Options {
 
     /// Serves the protected resource metadata document (RFC 9728) at both well-known places, without a token and to pages
     /// of any origin, and names it in challenges. By default there is none. What is wrong with it is told when the server
-    /// starts.
+    /// starts; so is that there is no [`connect`](Options::connect) hook, which would look at the tokens it asks for.
     #[must_use]
     pub fn protected_resource(mut self, resource: &ProtectedResource) -> Self {
         let (metadata, faults) = match resource.prepare() {
@@ -106,6 +106,15 @@ impl Options {
     pub fn null_origin(mut self, allowed: bool) -> Self {
         self.origins = self.origins.with_null(allowed);
         self
+    }
+
+    /// A document that asks for tokens, and nobody who looks at them: everyone would be let in.
+    pub(super) fn resource_fault(&self) -> Option<String> {
+        (self.gate.metadata.is_some() && self.gate.connect.is_none()).then(|| {
+            "protected_resource: it asks for tokens, and there is no `connect` hook to look at them; one that returns \
+             `Principal::anonymous()` would let everyone in, as behind a gateway that has checked the token"
+                .to_owned()
+        })
     }
 
     /// Without the hook every caller is anonymous, whichever way it comes.

@@ -5,6 +5,8 @@ use std::time::Duration;
 use http::uri::PathAndQuery;
 use tokio::sync::Semaphore;
 
+use crate::request::Budget;
+
 use super::{Options, within_reach};
 
 /// The largest number of bytes that HTTP/2 has a setting for.
@@ -16,12 +18,16 @@ impl Options {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         let is_path = path.starts_with('/') && !path.contains(['?', '#']);
-        // What no request line can carry would never be asked for.
-        let is_carried = path.parse::<PathAndQuery>().is_ok();
+        // What no request line carries would never be asked for, and clients resolve dots before they ask.
+        let is_carried = path.is_ascii() && path.parse::<PathAndQuery>().is_ok();
+        let has_dots = path.split('/').any(|segment| matches!(segment, "." | ".."));
         path.trim_end_matches('/').clone_into(&mut self.path);
-        let fault = (!is_path || !is_carried).then(|| {
+        let fault = (!is_path || !is_carried || has_dots).then(|| {
             let path = path.escape_debug();
-            format!("path `{path}`: a path starts with `/`, has neither `?` nor `#`, and percent-encodes what a URL cannot hold")
+            format!(
+                "path `{path}`: a path starts with `/`, has neither `?` nor `#` nor a segment of dots, and percent-encodes what a \
+                 URL cannot hold"
+            )
         });
         self.judged("path", fault)
     }
@@ -103,6 +109,17 @@ impl Options {
     pub fn max_token(mut self, bytes: usize) -> Self {
         self.limits.message.token = bytes;
         self.at_least("max_token", bytes, 8 * 1024)
+    }
+
+    /// A body that is larger than all of them together may be would be told to come again later, for ever.
+    pub(super) fn budget_fault(&self) -> Option<String> {
+        let (largest, budget) = (self.limits.body, self.body_budget);
+        (budget.saturating_add(Budget::FREE) < largest).then(|| {
+            format!(
+                "body_budget: {budget} bytes for all requests are less than the {largest} of one body (max_body); at least as many \
+                 would do"
+            )
+        })
     }
 }
 

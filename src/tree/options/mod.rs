@@ -31,6 +31,7 @@ const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 ///
 /// | of | at most | beyond it |
 /// |---|---|---|
+/// | header lines of one request over HTTP/1.1 | 100 | 431 |
 /// | JSON values in one message | 200,000 | 400 |
 /// | nesting, whatever [`max_depth`](Options::max_depth) says | 126 levels | 400 |
 /// | a sealed token, a client's question and answers in it included | 16 KiB | `-32602` |
@@ -92,7 +93,8 @@ impl Options {
     /// What is wrong with the options, for a handler that needs these scopes.
     pub(super) fn check(&self, scopes: &[String]) -> Result<(), Misconfigured> {
         let own = self.faults.iter().map(|(_, fault)| fault.clone());
-        Misconfigured::unless_empty(own.chain(self.scopes_fault(scopes)).collect())
+        let together = [self.scopes_fault(scopes), self.resource_fault(), self.budget_fault()];
+        Misconfigured::unless_empty(own.chain(together.into_iter().flatten()).collect())
     }
 
     /// Notes what is wrong with an option. What was wrong with it before its last call does not count.
@@ -121,6 +123,7 @@ fn within_reach(time: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handler::Principal;
     use crate::http::ProtectedResource;
 
     #[test]
@@ -128,6 +131,39 @@ mod tests {
         let options = Options::new().path("mcp").max_body(0).keep_alive(Duration::ZERO);
         assert_eq!(options.check(&[]).unwrap_err().faults().len(), 3);
         assert!(Options::new().check(&[]).is_ok());
+    }
+
+    fn the_fault(options: &Options) -> String {
+        match options.check(&[]).map_err(|faults| faults.to_string()) {
+            Err(fault) => fault,
+            Ok(()) => panic!("no fault in {options:?}"),
+        }
+    }
+
+    #[test]
+    fn a_document_that_asks_for_tokens_needs_somebody_who_looks_at_them() {
+        let resource = ProtectedResource::new("https://h/mcp", "https://issuer.example.com");
+        let open = Options::new().protected_resource(&resource);
+        assert!(the_fault(&open).contains("`connect`"), "{}", the_fault(&open));
+        assert!(open.connect(|_| async { Ok(Principal::anonymous()) }).check(&[]).is_ok());
+    }
+
+    #[test]
+    fn a_budget_that_no_largest_body_fits_would_refuse_it_for_ever() {
+        let small = Options::new().body_budget(1024 * 1024);
+        assert!(the_fault(&small).contains("max_body"), "{}", the_fault(&small));
+        assert!(small.max_body(1024 * 1024).check(&[]).is_ok());
+        assert!(Options::new().max_body(usize::MAX).body_budget(usize::MAX).check(&[]).is_ok());
+    }
+
+    #[test]
+    fn a_path_that_no_client_asks_for_is_a_fault() {
+        for path in ["/é", "/a/../mcp", "/./mcp", "/a/..", "/a b", "mcp", "/mcp?", "/mcp#"] {
+            assert!(Options::new().path(path).check(&[]).is_err(), "{path}");
+        }
+        for path in ["/", "/mcp", "/a/b/", "/%C3%A9", "/...", "/a.b"] {
+            assert!(Options::new().path(path).check(&[]).is_ok(), "{path}");
+        }
     }
 
     #[test]
@@ -145,7 +181,8 @@ mod tests {
             .allowed_origins(["not an origin"])
             .allowed_origins(["https://app.example.com"])
             .protected_resource(&ProtectedResource::new("no url", "nor this"))
-            .protected_resource(&ProtectedResource::new("https://h/mcp", "https://issuer.example.com"));
+            .protected_resource(&ProtectedResource::new("https://h/mcp", "https://issuer.example.com"))
+            .connect(|_| async { Ok(Principal::anonymous()) });
         assert_eq!(mended.check(&[]).map_err(|faults| faults.to_string()), Ok(()));
         assert!(Options::new().allowed_hosts(Vec::<String>::new()).any_host().check(&[]).is_ok());
         let spoilt = mended.outbox(1, 0).allowed_hosts(hosts).path("/mcp?").any_host();
