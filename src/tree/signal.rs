@@ -1,9 +1,15 @@
 //! The signals by which an operating system asks a process to end.
 
-use std::future::{Future, pending};
+use std::future::Future;
 
-/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere. From the call on, and until the
-/// process ends, these signals do nothing else: a second one does not cut the drain short, which has its own limits.
+/// Resolves when the process is asked to end: SIGTERM or SIGINT on Unix, Ctrl-C elsewhere; at once if it was asked before.
+///
+/// **A second signal ends the process at once**, whatever runs: on Unix with status 128 and the signal's number, as a shell
+/// tells it (143 of SIGTERM, 130 of SIGINT), elsewhere as the system does it by itself. Whoever asks twice wants no drain, and
+/// a process that waits for a thread which a handler blocks has no other way out. Nothing else of the process has a say then:
+/// `std::process::exit` runs no destructors.
+///
+/// Unix signals are heard from the call on, by a thread of their own, so that it needs no worker of the runtime.
 ///
 /// # Panics
 ///
@@ -17,33 +23,83 @@ pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
 
 #[cfg(unix)]
 fn asked_to_end() -> impl Future<Output = ()> + Send {
-    use tokio::signal::unix::{SignalKind, signal};
+    use std::sync::OnceLock;
 
-    let asked = |kind| {
-        let registered = signal(kind);
-        async move {
-            match registered {
-                Ok(mut signal) => signal.recv().await,
-                Err(_) => pending().await,
-            }
-        }
-    };
-    let (terminate, interrupt) = (asked(SignalKind::terminate()), asked(SignalKind::interrupt()));
+    use tokio::sync::watch;
+
+    /// One for the process, as its signals are.
+    static ASKED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+
+    let mut asked = ASKED.get_or_init(unix::listen).clone();
     async move {
-        tokio::select! {
-            _ = terminate => {}
-            _ = interrupt => {}
+        if asked.wait_for(|asked| *asked).await.is_err() {
+            std::future::pending().await
         }
     }
 }
 
+#[cfg(unix)]
+mod unix {
+    use std::io;
+    use std::process::exit;
+    use std::thread;
+
+    use tokio::runtime::Builder;
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    use tokio::sync::watch;
+
+    /// What a shell adds to the number of the signal that ended a process.
+    const SIGNALLED: i32 = 128;
+
+    /// Becomes true with the first signal. What tokio has begun to hear never goes back to the system's default, so that the
+    /// second one is heard too.
+    pub(super) fn listen() -> watch::Receiver<bool> {
+        let (tell, told) = watch::channel(false);
+        if let Err(error) = Signals::register().and_then(|signals| start(signals, tell)) {
+            tracing::error!(target: "ractor_mcp", %error, "signals that ask the process to end are not heard");
+        }
+        told
+    }
+
+    /// In a thread with a runtime of its own: those of the application may all be blocked, or be waited for by one that ends.
+    fn start(mut signals: Signals, tell: watch::Sender<bool>) -> io::Result<()> {
+        let heard = async move {
+            signals.next().await;
+            tell.send_replace(true);
+            exit(SIGNALLED + signals.next().await.as_raw_value())
+        };
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(heard)).map(drop)
+    }
+
+    struct Signals {
+        terminate: Signal,
+        interrupt: Signal,
+    }
+
+    impl Signals {
+        fn register() -> io::Result<Self> {
+            let terminate = signal(SignalKind::terminate())?;
+            Ok(Self { terminate, interrupt: signal(SignalKind::interrupt())? })
+        }
+
+        async fn next(&mut self) -> SignalKind {
+            tokio::select! {
+                _ = self.terminate.recv() => SignalKind::terminate(),
+                _ = self.interrupt.recv() => SignalKind::interrupt(),
+            }
+        }
+    }
+}
+
+// A listener that is gone leaves the next Ctrl-C to the system.
 #[cfg(not(unix))]
 fn asked_to_end() -> impl Future<Output = ()> + Send {
     let registered = tokio::signal::windows::ctrl_c();
     async move {
         match registered {
             Ok(mut pressed) => pressed.recv().await,
-            Err(_) => pending().await,
+            Err(_) => std::future::pending().await,
         };
     }
 }
