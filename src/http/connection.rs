@@ -34,29 +34,40 @@ pub(crate) async fn drive<IO>(
 ) where
     IO: Read + Write + Unpin + Send + 'static,
 {
-    let peer = caller.peer;
+    let (peer, drain) = (caller.peer, endpoint.drain().clone());
+    let caller = Arc::new(caller);
     tokio::select! {
         biased;
-        () = serve(io, endpoint, caller) => {}
+        () = serve(io, endpoint, Arc::clone(&caller)) => answered(&drain, &caller).await,
         () = closed => {
             tracing::debug!(target: "ractor_mcp", peer = peer.map(display), "the client closed the connection");
         }
     }
 }
 
-async fn serve<IO>(io: IO, endpoint: Arc<Endpoint>, caller: Caller)
+/// Waits for what runs though it has its answer: notifications. When a drain ends connections that are idle, it gives those
+/// the same time as it gives calls.
+async fn answered(drain: &Drain, caller: &Caller) {
+    if drain.phase() == Phase::Draining {
+        tokio::select! {
+            () = caller.all_ended() => {}
+            () = closing(drain, Phase::Closing, caller) => {}
+        }
+    }
+}
+
+async fn serve<IO>(io: IO, endpoint: Arc<Endpoint>, caller: Arc<Caller>)
 where
     IO: Read + Write + Unpin + Send + 'static,
 {
     let drain = endpoint.drain().clone();
     let limits = endpoint.limits().clone();
-    let caller = Arc::new(caller);
     let known = Arc::clone(&caller);
-    let mut closing = pin!(closing(&drain, &known));
+    let mut ending = pin!(closing(&drain, Phase::Closing, &known));
     let io = Stalling::new(io, limits.write_stall, caller.stalled.clone());
     let first = tokio::select! {
         first = caller.deadlines.within(limits.first_byte, preface::read(io)) => first,
-        () = closing.as_mut() => return,
+        () = ending.as_mut() => return,
     };
     let Some(Ok((version, io))) = first else {
         tracing::debug!(target: "ractor_mcp", peer = known.peer.map(display), "the connection sent nothing");
@@ -67,9 +78,13 @@ where
         async move { Ok::<_, Infallible>(endpoint.answer(request, &caller).await) }
     });
     let ended = match version {
-        Version::Http1 => http1(io, service, &limits, closing, &known).await,
-        // In a box: it is several times as large, and most connections are of the other version.
-        Version::Http2 => Box::pin(http2(io, service, &limits, closing, &known)).await,
+        Version::Http1 => http1(io, service, &limits, ending, &known).await,
+        // In a box: it is several times as large, and most connections are of the other version. It is told from the begin
+        // of a drain on: an answer with `Connection: close`, as HTTP/1.1 has it, would mean nothing there.
+        Version::Http2 => {
+            let draining = closing(&drain, Phase::Draining, &known);
+            Box::pin(http2(io, service, &limits, draining, &known)).await
+        }
     };
     if let Err(error) = ended {
         // The client left midway, sent no HTTP, or was too slow: its affair, not an error of the server.
@@ -78,12 +93,12 @@ where
     }
 }
 
-/// Resolves when the connection is to close as soon as its last response is written: at the end of a drain, or when its
+/// Resolves when the connection is to close as soon as its last response is written: in this phase of a drain, or when its
 /// supervisor was asked to exit.
-async fn closing(drain: &Drain, caller: &Caller) {
+async fn closing(drain: &Drain, phase: Phase, caller: &Caller) {
     let supervisor = caller.parent.pid();
     tokio::select! {
-        () = drain.reached(Phase::Closing) => {}
+        () = drain.reached(phase) => {}
         _ = supervisor.exiting() => {}
     }
 }
@@ -146,7 +161,7 @@ where
     let mut connection = pin!(builder.serve_connection(io, service));
     tokio::select! {
         ended = connection.as_mut() => return ended,
-        // The end of the drain is limited from above.
+        // GOAWAY: streams that are open go on, new ones are for another connection. The drain is limited from above.
         () = closing => {
             connection.as_mut().graceful_shutdown();
             return connection.await;

@@ -24,7 +24,7 @@ use crate::request::{
 };
 use crate::rules::accept::Accepts;
 use crate::rules::cors;
-use crate::rules::errors::{Refusal, Shown};
+use crate::rules::errors::{Cause, Refusal, Shown};
 use crate::rules::head_size;
 use crate::rules::host::HostPolicy;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
@@ -73,6 +73,11 @@ impl Caller {
         let (stalled, deadlines) = Default::default();
         Self { parent, slots, peer, stalled, deadlines }
     }
+
+    /// Resolves when nothing of it runs any more, streams aside.
+    pub(super) async fn all_ended(&self) {
+        self.slots.all_free().await;
+    }
 }
 
 /// Where one message came from, and what it takes up.
@@ -98,36 +103,35 @@ impl Endpoint {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (mut head, body) = request.into_parts();
-        if let Err(refusal) = head_size::check(&head, self.limits.head) {
-            return refuse(refusal, caller.peer);
-        }
-        if let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head)) {
+        let sized = head_size::check(&head, self.limits.head);
+        if sized.is_ok()
+            && let Some(document) = self.gate.metadata.as_ref().and_then(|metadata| metadata.answer(&head))
+        {
             return document;
         }
+        // First: nothing is kept of what comes from elsewhere. The message says which, and the option.
+        if let Err(refusal) = order::origin(&head, &self.hosts, &self.origins) {
+            return refuse_aloud(refusal, caller.peer, &self.strangers);
+        }
         // Browsers are told only if pages of other origins may call at all.
-        let browser = self.origins.lists_any() && head.headers.contains_key(ORIGIN);
-        let browser = browser.then(|| head.headers.clone());
-        let listed = order::origin(&head, &self.hosts, &self.origins);
-        let mut response = match listed {
-            Ok(()) if browser.is_some() && cors::is_preflight(&head.method, &head.headers) => {
-                preflight(&head)
+        let page = head.headers.get(ORIGIN).filter(|_| self.origins.lists_any()).cloned();
+        let answered = match sized {
+            Ok(()) if page.is_some() && cors::is_preflight(&head.method, &head.headers) => {
+                Ok(preflight(&head))
             }
-            Ok(()) => self
-                .admit(&mut head, body, caller)
-                .await
-                .unwrap_or_else(|refusal| self.decline(refusal, caller.peer)),
-            // The message says which, and the option.
-            Err(refusal) => return refuse_aloud(refusal, caller.peer, &self.strangers),
+            Ok(()) => self.admit(&mut head, body, caller).await,
+            Err(refusal) => Err(refusal),
         };
-        if let Some(request) = browser {
-            cors::answer(&request, response.headers_mut());
+        let mut response = answered.unwrap_or_else(|refusal| self.decline(refusal, caller.peer));
+        if let Some(origin) = page {
+            cors::answer(origin, response.headers_mut());
         }
         response
     }
 
-    /// A limit of the whole server that was reached is the operator's affair, too; that it shuts down they know.
+    /// A limit of the whole server that was reached is the operator's affair, too.
     fn decline(&self, refusal: Refusal, peer: Option<SocketAddr>) -> Response<ResponseBody> {
-        if refusal.status == StatusCode::SERVICE_UNAVAILABLE && self.drain.phase() == Phase::Open {
+        if refusal.cause == Cause::ServerLimit {
             refuse_aloud(refusal, peer, &self.limits_reached)
         } else {
             refuse(refusal, peer)
@@ -210,7 +214,7 @@ impl Endpoint {
         room: &mut HeaderMap,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let held = self
-            .admit_request(&request, arrival.share, accepts, caller)
+            .admit_request(&request, arrival.share, accepts, caller, &arrival.principal)
             .map_err(|refusal| request.refused(refusal))?;
         let budget = self.budget.clone();
         let outbox = Arc::new(match &held {
@@ -263,6 +267,7 @@ impl Endpoint {
         arrival: Arrival,
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
+        let slot = self.slot(Lane::Lists, caller, &arrival.principal)?;
         let context = RequestContext {
             id: None,
             method: Box::from(&*notification.method),
@@ -279,7 +284,7 @@ impl Endpoint {
             message: Message::Notification(notification),
             context: Arc::new(context),
             sink: Arc::new(Nowhere),
-            held: Held::slot(self.slot(Lane::Lists, caller)?, arrival.share),
+            held: Held::slot(slot, arrival.share),
         };
         if let Err(error) = self.handler.spawn(&caller.parent, call, self.spawn_options()) {
             return not_started(&error, None, caller.peer);
@@ -296,9 +301,11 @@ impl Endpoint {
         share: Share,
         accepts: Accepts,
         caller: &Caller,
+        principal: &Principal,
     ) -> Result<Held, Refusal> {
         let Request::Listen(listen) = &request.request else {
-            return self.slot(lane(&request.request), caller).map(|slot| Held::slot(slot, share));
+            let slot = self.slot(lane(&request.request), caller, principal)?;
+            return Ok(Held::slot(slot, share));
         };
         if !accepts.sse {
             return Err(Refusal::needs_a_stream());
@@ -308,8 +315,8 @@ impl Endpoint {
         self.still_open().map(|()| Held::Place { _place: place, _share: share })
     }
 
-    fn slot(&self, lane: Lane, caller: &Caller) -> Result<Slot, Refusal> {
-        let slot = self.slots.take(lane, &caller.slots).ok_or_else(Refusal::overloaded)?;
+    fn slot(&self, lane: Lane, caller: &Caller, principal: &Principal) -> Result<Slot, Refusal> {
+        let slot = self.slots.take(lane, &caller.slots, principal)?;
         self.still_open().map(|()| slot)
     }
 
@@ -369,7 +376,7 @@ fn not_started(
     }
     let peer = peer.map(display);
     tracing::warn!(target: "ractor_mcp", peer, %error, "the request's actor did not start");
-    Err(Refusal::overloaded().with_id_option(id))
+    Err(Refusal::not_started().with_id_option(id))
 }
 
 /// Lists and discovery stay quick while calls take all that they may (D7).
@@ -451,14 +458,14 @@ fn refuse_aloud(refusal: Refusal, peer: Option<SocketAddr>, warnings: &Warnings)
 fn refused(refusal: Refusal) -> Response<ResponseBody> {
     let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()), HeaderMap::new());
     let headers = response.headers_mut();
-    match refusal.status {
-        StatusCode::METHOD_NOT_ALLOWED => {
+    match refusal.cause {
+        Cause::Request => {}
+        Cause::Method => {
             headers.insert(ALLOW, HeaderValue::from_static("POST"));
         }
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
+        Cause::ServerLimit | Cause::CallerLimit | Cause::Passing => {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        _ => {}
     }
     if let Some(challenge) = refusal.challenge {
         headers.insert(WWW_AUTHENTICATE, challenge);

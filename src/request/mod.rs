@@ -11,6 +11,7 @@
 //! | `changes.rs` | the changes that a stream has yet to tell |
 //! | `deadline.rs` | the end of a request's time |
 //! | `slots.rs` | how many requests may run at once |
+//! | `principals.rs` | how many of them of one principal |
 //! | `budget.rs`, `weight.rs` | how many bytes they and their answers may hold, and how many that is |
 //! | `drain.rs` | the phases of a shutdown, as every part sees them |
 //! | `spawn.rs` | the one place where the handler's type is erased |
@@ -24,6 +25,7 @@ mod changes;
 mod deadline;
 mod drain;
 mod outbox;
+mod principals;
 mod process;
 mod registry;
 mod slots;

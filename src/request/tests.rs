@@ -12,7 +12,8 @@ use super::{
     Budget, Call, Count, Held, Lane, Message, Slots, Spawn, StreamCaps, StreamLimits, Streams, erase,
 };
 use crate::handler::{
-    Answer, Channel, Disconnect, Event, Handler, Refused, Reply, RequestContext, RpcError, Sink, Terms,
+    Answer, Channel, Disconnect, Event, Handler, Principal, Refused, Reply, RequestContext, RpcError, Sink,
+    Terms,
 };
 use crate::wire::{CallToolResult, Request, ServerCapabilities};
 
@@ -67,14 +68,16 @@ impl Served {
         let limits = StreamLimits { lifetime: time, idle: None, queue: 1 };
         let handler = erase(handler, Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
         let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
-        Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1), connection: Count::new(1) }
+        Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1, 1), connection: Count::new(1) }
     }
 
     fn spawn(&self, method: &str) -> (Pid, Arc<Watching>) {
         let sink = Watching { slots: self.slots.clone(), in_use: Mutex::default(), room: Notify::new() };
         let sink = Arc::new(sink);
-        let slot =
-            self.slots.take(Lane::Calls, &self.connection).expect("the slot of the one before is free");
+        let slot = self
+            .slots
+            .take(Lane::Calls, &self.connection, &Principal::anonymous())
+            .expect("the slot of the one before is free");
         let call = Call {
             message: Message::Request(Box::new(Request::Discover)),
             context: Arc::new(RequestContext::of(method)),

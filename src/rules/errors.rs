@@ -14,7 +14,7 @@
 //! | method unknown, or its capability not advertised | `-32601` | 404 |
 //! | parameters | `-32602` | 200 |
 //! | `Content-Encoding`, `Transfer-Encoding` | `-32600` | 415, 501 |
-//! | drain, overload | 503 | 503 |
+//! | drain; a limit of the server, the connection or the caller | 503 | 503 |
 //! | by the handler: `-32601` | | 404 |
 //! | by the handler: `-32020` to `-32022` | | 400 |
 //! | by the handler: any other outside of `-32768` to `-32000` | | 200 |
@@ -87,11 +87,28 @@ pub(crate) fn internal() -> ErrorObject {
     ErrorObject::new(code::INTERNAL_ERROR, "internal error")
 }
 
+/// Why a POST was refused, as far as its status does not say it: what comes with the answer, and who is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The request itself, or whoever sent it.
+    Request,
+    /// Its method: the answer names the one that is taken.
+    Method,
+    /// A limit of the whole server, which is the operator's affair, too. The request may be sent again, as after all below.
+    ServerLimit,
+    /// A limit of the caller's own.
+    CallerLimit,
+    /// Something that passes.
+    Passing,
+}
+
 /// A POST that was refused before any handler ran.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     /// The HTTP status.
     pub(crate) status: StatusCode,
+    /// Why.
+    pub(crate) cause: Cause,
     /// The id of the request, once it was read (BASE-12, A-04).
     pub(crate) id: Option<RequestId>,
     /// The method of the request, once it was read: for the trace.
@@ -115,6 +132,7 @@ impl Refusal {
     fn made(status: StatusCode, code: i64, message: Cow<'static, str>) -> Self {
         Self {
             status,
+            cause: Cause::Request,
             id: None,
             method: None,
             error: Box::new(ErrorObject::new(code, message)),
@@ -147,6 +165,16 @@ impl Refusal {
     #[must_use]
     pub(crate) fn with_challenge(mut self, challenge: HeaderValue) -> Self {
         self.challenge = Some(challenge);
+        self
+    }
+
+    /// Nothing of the request has run, and it may be sent again (D7).
+    fn for_now(cause: Cause, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).caused_by(cause)
+    }
+
+    fn caused_by(mut self, cause: Cause) -> Self {
+        self.cause = cause;
         self
     }
 
@@ -194,16 +222,23 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, code::INVALID_REQUEST, message)
     }
 
-    /// The `connect` hook turns the caller away in a way of its own; `None` for a status that is no error.
+    /// The `connect` hook turns the caller away in a way of its own; `None` for a status that is no error. The status is all
+    /// that the hook says of the cause.
     pub(crate) fn denied(status: u16, message: impl Into<Cow<'static, str>>) -> Option<Self> {
         let status = StatusCode::from_u16(status).ok()?;
         let code = if status.is_server_error() { code::INTERNAL_ERROR } else { code::INVALID_REQUEST };
-        (status.is_client_error() || status.is_server_error()).then(|| Self::new(status, code, message))
+        let cause = match status {
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => Cause::Passing,
+            StatusCode::METHOD_NOT_ALLOWED => Cause::Method,
+            _ => Cause::Request,
+        };
+        let is_error = status.is_client_error() || status.is_server_error();
+        is_error.then(|| Self::new(status, code, message).caused_by(cause))
     }
 
     /// The caller cannot be judged now.
     pub(crate) fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR, message).caused_by(Cause::Passing)
     }
 
     /// A hook of the application failed.
@@ -221,7 +256,7 @@ impl Refusal {
     /// The endpoint is asked with another method than POST (HTTP-14).
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the endpoint takes POST only; each message is a POST of its own";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message)
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, message).caused_by(Cause::Method)
     }
 
     /// `Accept` excludes both response types.
@@ -250,8 +285,7 @@ impl Refusal {
 
     /// The server is about to end.
     pub(crate) fn shutting_down() -> Self {
-        let message = "the server is shutting down; send the request again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
+        Self::for_now(Cause::Passing, "the server is shutting down; send the request again").closing()
     }
 }
 
@@ -278,7 +312,7 @@ impl Refusal {
     /// The bodies of all requests together have more bytes than the server holds.
     pub(crate) fn too_many_bytes() -> Self {
         let message = "the server holds as many bytes of requests as it may; send the request again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
+        Self::for_now(Cause::ServerLimit, message).closing()
     }
 
     /// A stream is asked for, and `Accept` excludes it (SSE-14).
@@ -298,19 +332,35 @@ impl Refusal {
     /// The server has as many streams as it may.
     pub(crate) fn too_many_streams() -> Self {
         let message = "the server has as many streams as it may; send the request again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message)
+        Self::for_now(Cause::ServerLimit, message)
     }
 
     /// What the request would have run under is ending: its connection, as a rule, whose client has left.
     pub(crate) fn connection_ending() -> Self {
-        let message = "the connection is ending; send the request again";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message).closing()
+        Self::for_now(Cause::Passing, "the connection is ending; send the request again").closing()
+    }
+
+    /// The request's actor did not start, for a reason that the trace has.
+    pub(crate) fn not_started() -> Self {
+        Self::for_now(Cause::Passing, "the request could not be started; send it again later")
     }
 
     /// The server runs as many requests as it may.
     pub(crate) fn overloaded() -> Self {
         let message = "the server runs as many requests as it may; send the request again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code::UNAVAILABLE, message)
+        Self::for_now(Cause::ServerLimit, message)
+    }
+
+    /// The connection has as many requests as one may have.
+    pub(crate) fn connection_full() -> Self {
+        let message = "this connection has as many requests as it may; send the request again later";
+        Self::for_now(Cause::CallerLimit, message)
+    }
+
+    /// The caller has as many requests as one may have, over all its connections.
+    pub(crate) fn principal_full() -> Self {
+        let message = "this caller has as many requests as it may; send the request again later";
+        Self::for_now(Cause::CallerLimit, message)
     }
 }
 
@@ -511,7 +561,9 @@ mod tests {
         ] {
             assert_eq!((refusal.status.as_u16(), refusal.closes), (status, true));
         }
-        assert!(!Refusal::overloaded().closes);
+        for refusal in [Refusal::overloaded(), Refusal::connection_full(), Refusal::principal_full()] {
+            assert!(!refusal.closes, "{refusal:?}");
+        }
     }
 
     #[test]

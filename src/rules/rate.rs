@@ -1,6 +1,6 @@
 //! PROG-08, LOG-07: how often one request may report something; how often the server warns of what happens often.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -31,9 +31,9 @@ impl Rate {
     }
 }
 
-/// Warnings of one kind: one a second is told, with how many were not.
-#[derive(Debug)]
-pub(crate) struct Warnings(Mutex<Told>);
+/// Warnings of one kind: one a second is told, with how many were not, over all copies together.
+#[derive(Clone, Debug)]
+pub(crate) struct Warnings(Arc<Mutex<Told>>);
 
 #[derive(Debug)]
 struct Told {
@@ -43,7 +43,7 @@ struct Told {
 
 impl Warnings {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Told { rate: Rate::new(1), untold: 0 }))
+        Self(Arc::new(Mutex::new(Told { rate: Rate::new(1), untold: 0 })))
     }
 
     /// Takes the right to tell one: it comes with the number of those before it that were not told, if there are any.

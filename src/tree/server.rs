@@ -44,6 +44,9 @@ pub(super) struct Server {
     pub(super) embedded: Arc<Embedded>,
     served: OnceLock<Arc<Endpoint>>,
     mounted: OnceLock<Arc<Endpoint>>,
+    /// Warnings of names and origins that are missing in a list, and of limits of the server.
+    strangers: Warnings,
+    limits_reached: Warnings,
     /// Weak: the sockets belong to the tree, and a tree that was killed must not keep its ports.
     ports: Mutex<Vec<Weak<Port>>>,
 }
@@ -80,7 +83,7 @@ impl Server {
             .await
             .map_err(|source| Error::start("the server", source))?;
         let listeners = listeners.get().ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
-        let slots = Slots::new(options.max_in_flight);
+        let slots = Slots::new(options.max_in_flight, options.max_in_flight_per_principal);
         let budget = Budget::new(options.body_budget);
         let server = Arc::new(Self {
             runtime: Handle::current(),
@@ -97,6 +100,8 @@ impl Server {
             embedded,
             served: OnceLock::new(),
             mounted: OnceLock::new(),
+            strangers: Warnings::new(),
+            limits_reached: Warnings::new(),
             ports: Mutex::default(),
         });
         server.handler.started();
@@ -166,8 +171,8 @@ impl Server {
             budget: self.budget.clone(),
             streams: self.streams.clone(),
             drain: self.drain.clone(),
-            strangers: Warnings::new(),
-            limits_reached: Warnings::new(),
+            strangers: self.strangers.clone(),
+            limits_reached: self.limits_reached.clone(),
         })
     }
 

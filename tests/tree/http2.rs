@@ -22,13 +22,13 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::crowds::churn;
 use crate::support::{Post, Server, call, fixture, streams};
 
-struct Http2 {
-    requests: SendRequest<Bytes>,
+pub(crate) struct Http2 {
+    pub(crate) requests: SendRequest<Bytes>,
     addr: std::net::SocketAddr,
 }
 
 impl Http2 {
-    async fn connect(server: &Server) -> Self {
+    pub(crate) async fn connect(server: &Server) -> Self {
         Self::with_window(server, 65_535).await
     }
 
@@ -68,7 +68,7 @@ impl Http2 {
         Self { requests: requests.ready().await.unwrap(), addr: server.addr }
     }
 
-    async fn start(&mut self, post: &Post) -> ResponseFuture {
+    pub(crate) async fn start(&mut self, post: &Post) -> ResponseFuture {
         let mut request = http::Request::post(format!("http://{}/mcp", self.addr));
         for (name, value) in &post.headers {
             request = request.header(name, value);
@@ -79,7 +79,7 @@ impl Http2 {
         response
     }
 
-    async fn send(&mut self, post: &Post) -> (u16, Value) {
+    pub(crate) async fn send(&mut self, post: &Post) -> (u16, Value) {
         self.send_and_read(post, Duration::ZERO).await
     }
 

@@ -353,6 +353,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         .log_rate(0)
         .max_connections(0)
         .max_in_flight(0, 0)
+        .max_in_flight_per_principal(0)
         .request_time(zero)
         .close_time(zero)
         .mailbox(0)
@@ -387,6 +388,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         "max_connections",
         "max_in_flight of the server",
         "max_in_flight of a connection",
+        "max_in_flight_per_principal",
         "request_time",
         "close_time",
         "mailbox",
@@ -430,6 +432,7 @@ async fn the_largest_values_are_no_limits() {
         .max_token(usize::MAX)
         .max_head(usize::MAX)
         .max_in_flight(usize::MAX, usize::MAX)
+        .max_in_flight_per_principal(usize::MAX)
         .max_streams(usize::MAX, usize::MAX)
         .body_budget(usize::MAX);
     let server = Server::start_with(fixture::suite().list_changes(), options).await;

@@ -19,12 +19,15 @@ mod embed;
 #[cfg(feature = "http2")]
 mod http2;
 #[cfg(feature = "http2")]
+mod http2_drain;
+#[cfg(feature = "http2")]
 mod http2_flood;
 mod kit;
 mod limits;
 mod linked;
 mod listeners;
 mod load;
+mod refusals;
 mod request_time;
 mod requests;
 mod restart;

@@ -21,6 +21,16 @@ impl Options {
         )
     }
 
+    /// How many requests of one principal run at once, over all its connections: 500 by default, half of what the server runs.
+    /// Beyond, a request of it answers 503 with `Retry-After`. Discovery, lists and completion are counted apart, as on the
+    /// server, and open streams by [`max_streams`](Options::max_streams). A principal is who has its
+    /// [id](crate::Principal::id). Anonymous callers have no such limit, since any of them could otherwise refuse all others.
+    #[must_use]
+    pub fn max_in_flight_per_principal(mut self, requests: usize) -> Self {
+        self.max_in_flight_per_principal = requests;
+        self.at_least("max_in_flight_per_principal", requests, 1)
+    }
+
     /// How long a request or a notification may take from its first callback on; none by default. Then the client reads
     /// `-32603`, or of a tool of a [`Suite`](crate::Suite) a result with `isError`; the handler is interrupted at its next `.await`,
     /// [`handle_close`](crate::Handler::handle_close) runs, and the request ends with `shutdown: expired`. An answer that
