@@ -44,7 +44,7 @@ async fn handshake(socket: TcpStream, tls: TlsAcceptor, mcp: McpSupervisor) {
     // Waiting for more to send would only delay an event.
     let _ = socket.set_nodelay(true);
     if let Ok(Ok(stream)) = timeout(Duration::from_secs(10), tls.accept(socket)).await {
-        // Refused only while the server shuts down.
+        // Refused while the server shuts down, or has as many connections as it may: the client sees it close.
         let _ = mcp.serve(TokioIo::new(stream), peer).await;
     }
 }

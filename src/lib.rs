@@ -84,7 +84,10 @@ pub use http::{ProtectedResource, ResponseBody};
 pub use request::Topic;
 #[cfg(feature = "suite")]
 pub use suite::Suite;
-pub use tree::{Error, Listener, McpService, McpSupervisor, Options, Summary, WellKnown, shutdown_signal};
+pub use tree::{
+    Error, Listener, McpService, McpSupervisor, Options, Phase, Status, Summary, Usage, WellKnown,
+    shutdown_signal,
+};
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};
 
 /// The examples of the README, so that they compile and run with the others.

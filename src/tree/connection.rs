@@ -50,19 +50,24 @@ async fn try_start(
     drive(&port.connections()?, label, endpoint, TokioIo::new(socket), closed, Some(peer)).await.map(drop)
 }
 
-/// Starts the supervisor of a connection over any transport.
+/// Starts the supervisor of a connection over any transport; the permit is held until the connection ends.
 pub(super) async fn serve<IO>(
     parent: &DynamicSupervisor,
     endpoint: Arc<Endpoint>,
     io: IO,
     peer: Option<SocketAddr>,
+    permit: OwnedSemaphorePermit,
 ) -> Result<Pid, StartError>
 where
     IO: Read + Write + Unpin + Send + 'static,
 {
     let label = peer.map_or_else(|| "connection".to_owned(), |peer| format!("connection {peer}"));
-    // What the transport itself does not tell hyper, nobody can see.
-    drive(parent, label, endpoint, io, std::future::pending(), peer).await
+    let closed = async move {
+        // What the transport itself does not tell hyper, nobody can see.
+        std::future::pending::<()>().await;
+        drop(permit);
+    };
+    drive(parent, label, endpoint, io, closed, peer).await
 }
 
 async fn drive<IO>(

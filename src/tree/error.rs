@@ -31,6 +31,14 @@ pub enum Error {
         /// Why.
         source: StartError,
     },
+    /// [`serve`](super::McpSupervisor::serve) holds as many connections as it may.
+    #[error(
+        "serve: {limit} connections are open, as many as may be; offer this one later, or set `Options::max_connections`"
+    )]
+    TooManyConnections {
+        /// How many there may be.
+        limit: usize,
+    },
     /// The server has stopped, or is about to.
     #[error("the server has stopped: {0}")]
     Stopped(ExitReason),

@@ -11,9 +11,9 @@
 //! └─ embedded                         supervisor                            embedded.rs
 //! ```
 //!
-//! `supervisor.rs` is the handle on it that applications hold, `notify.rs` the part of it that tells streams of changes.
-//! `options/` holds what can be set, `shutdown.rs` the drain, phase by phase, `signal.rs` what asks for it, `error.rs` why a start
-//! failed.
+//! `supervisor.rs` is the handle on it that applications hold, `notify.rs` the part of it that tells streams of changes,
+//! `status.rs` the part that a health route tells. `options/` holds what can be set, `shutdown.rs` the drain, phase by phase,
+//! `signal.rs` what asks for it, `error.rs` why a start failed.
 
 mod acceptor;
 mod connection;
@@ -26,6 +26,7 @@ mod options;
 mod server;
 mod shutdown;
 mod signal;
+mod status;
 mod supervisor;
 
 pub use embedded::{McpService, WellKnown};
@@ -34,4 +35,5 @@ pub use listener::Listener;
 pub use options::Options;
 pub use shutdown::Summary;
 pub use signal::shutdown_signal;
+pub use status::{Phase, Status, Usage};
 pub use supervisor::McpSupervisor;

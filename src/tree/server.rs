@@ -5,13 +5,14 @@
 //! reason, which [`McpSupervisor::stopped`](super::McpSupervisor::stopped) tells.
 
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use ractor_otp::{ExitReason, Intensity, Parent, StartError, Supervisor, SupervisorOptions};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::handler::{Handler, Misconfigured, Terms, Threads};
 use crate::http::Endpoint;
@@ -35,6 +36,8 @@ pub(super) struct Server {
     pub(super) root: Supervisor,
     pub(super) options: Options,
     pub(super) drain: Drain,
+    /// Set once a shutdown is announced.
+    pub(super) leaving: AtomicBool,
     pub(super) slots: Slots,
     budget: Budget,
     pub(super) streams: Streams,
@@ -44,6 +47,8 @@ pub(super) struct Server {
     pub(super) embedded: Arc<Embedded>,
     served: OnceLock<Arc<Endpoint>>,
     mounted: OnceLock<Arc<Endpoint>>,
+    /// For connections of `serve()`.
+    room: Arc<Semaphore>,
     /// Warnings of names and origins that are missing in a list, and of limits of the server.
     strangers: Warnings,
     limits_reached: Warnings,
@@ -85,12 +90,14 @@ impl Server {
         let listeners = listeners.get().ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
         let slots = Slots::new(options.max_in_flight, options.max_in_flight_per_principal);
         let budget = Budget::new(options.body_budget);
+        let room = Arc::new(Semaphore::new(options.max_connections));
         let server = Arc::new(Self {
             runtime: Handle::current(),
             threads,
             root,
             options,
             drain: Drain::new(),
+            leaving: AtomicBool::new(false),
             slots,
             budget,
             streams,
@@ -100,6 +107,7 @@ impl Server {
             embedded,
             served: OnceLock::new(),
             mounted: OnceLock::new(),
+            room,
             strangers: Warnings::new(),
             limits_reached: Warnings::new(),
             ports: Mutex::default(),
@@ -129,6 +137,17 @@ impl Server {
     /// What all connections of `serve()` share.
     pub(super) fn served(&self) -> Arc<Endpoint> {
         Arc::clone(self.served.get_or_init(|| self.embedding(Some(self.options.path.clone()))))
+    }
+
+    /// Room for one connection of `serve()`.
+    pub(super) fn room(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let limit = self.options.max_connections;
+        Arc::clone(&self.room).try_acquire_owned().map_err(|_| Error::TooManyConnections { limit })
+    }
+
+    /// How many connections of `serve()` there are.
+    pub(super) fn served_connections(&self) -> usize {
+        self.options.max_connections.saturating_sub(self.room.available_permits())
     }
 
     /// What all services share.

@@ -6,10 +6,12 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ractor_otp::{ExitFeed, ExitReason, Parent, Pid, Tree};
 use tokio::net::{TcpListener, lookup_host};
+use tokio::time::sleep;
 
 use crate::handler::Handler;
 use crate::request::Phase;
@@ -17,7 +19,7 @@ use crate::request::Phase;
 use super::connection;
 use super::embedded::{McpService, WellKnown};
 use super::server::Server;
-use super::{Error, Listener, Options, Summary};
+use super::{Error, Listener, Options, Status, Summary};
 
 /// A running MCP server: the root of its supervision tree, and the handle on it.
 ///
@@ -108,6 +110,10 @@ impl McpSupervisor {
     ///
     /// Disconnects are noticed as far as the server in front drops the response or its body. `Host` must be a loopback
     /// name unless [`Options::allowed_hosts`] or [`Options::any_host`] says otherwise, since no bound address is known.
+    ///
+    /// Connections belong to the server in front, and so do their limits: those that [`Options`] has of a connection
+    /// ([`max_connections`](Options::max_connections), the second of [`max_in_flight`](Options::max_in_flight), the times of
+    /// heads and writes) do not hold here. Those of the server, of a principal and of a request do.
     pub fn service(&self) -> McpService {
         McpService::new(Arc::clone(&self.0.embedded), self.0.mounted())
     }
@@ -120,17 +126,29 @@ impl McpSupervisor {
     }
 
     /// Serves one connection over any transport that hyper can read and write: TLS, a Unix socket, a pipe in memory. Its
-    /// supervisor runs under `embedded`; `Host` is checked as in [`service`](McpSupervisor::service).
+    /// supervisor runs under `embedded`; `Host` is checked as in [`service`](McpSupervisor::service). It returns when the
+    /// connection has begun; all limits of one hold.
+    ///
+    /// **A client that leaves is noticed at once only if it sent nothing behind its request.** On HTTP/1.1 hyper reads no further
+    /// while a request runs and bytes wait that it has not asked for. One stray byte, or a pipelined request, hides that the
+    /// client left until a write fails: of the answer, of an event, or of a [keep-alive](Options::keep_alive). The sockets of a
+    /// [listener](McpSupervisor::listen) have a watch for that on Linux, which no other transport can have. What must end with its
+    /// client has a limit of its own: [`Options::request_time`].
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] from the begin of a shutdown on, [`Error::Start`] if the connection's supervisor does not start.
+    /// [`Error::Stopped`] from the begin of a shutdown on, [`Error::TooManyConnections`] beyond
+    /// [`Options::max_connections`], [`Error::Start`] if the connection's supervisor does not start. The transport is dropped,
+    /// and with it closed.
     pub async fn serve<IO>(&self, io: IO, peer: Option<SocketAddr>) -> Result<Pid, Error>
     where
         IO: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
         self.0.still_open()?;
-        let started = async { connection::serve(&self.0.embedded.shard()?, self.0.served(), io, peer).await };
+        let room = self.0.room()?;
+        let started = async {
+            connection::serve(&self.0.embedded.shard()?, self.0.served(), io, peer, room).await
+        };
         started.await.map_err(|source| Error::start("a connection", source))
     }
 
@@ -151,6 +169,30 @@ impl McpSupervisor {
         self.pid().tree()
     }
 
+    /// How the server does now, for the health route of an application. Read without messages, as the tree is.
+    ///
+    /// ```
+    /// use ractor_mcp::prelude::*;
+    ///
+    /// /// Status and body of `GET /ready`.
+    /// fn ready(mcp: &McpSupervisor) -> (u16, String) {
+    ///     let status = mcp.status();
+    ///     (if status.is_ready() { 200 } else { 503 }, status.to_string())
+    /// }
+    ///
+    /// # async fn run() -> Result<(), ractor_mcp::Error> {
+    /// let mcp = McpSupervisor::start(Suite::new("nothing", "1.0.0")).await?;
+    /// assert_eq!(ready(&mcp).0, 200);
+    /// mcp.shutdown(std::time::Duration::ZERO).await;
+    /// assert_eq!(ready(&mcp).0, 503);
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
+    /// ```
+    pub fn status(&self) -> Status {
+        Status::of(&self.0)
+    }
+
     /// Tells each end of an actor of this server, from now on.
     pub fn exits(&self) -> ExitFeed {
         self.pid().exits()
@@ -166,10 +208,29 @@ impl McpSupervisor {
         self.0.drained(deadline).await
     }
 
-    /// Serves until the signal resolves, then shuts down with the deadline of [`Options::drain`].
+    /// Serves until the signal resolves, then for [`Options::drain_delay`], then shuts down with the deadline of
+    /// [`Options::drain`].
     ///
-    /// A handler that blocks its thread outlives the shutdown, and tokio waits for its thread when the runtime is dropped,
-    /// behind `#[tokio::main]` too. Where handlers may block for ever, call `std::process::exit` after this returns.
+    /// A handler that blocks its thread outlives the shutdown, and so does the thread of a `blocking` tool. tokio waits for both
+    /// when the runtime is dropped, behind `#[tokio::main]` too, and so for ever if they never return. Where that may happen, do
+    /// not drop the runtime, as here, or call `std::process::exit`. A second signal ends the process in any case
+    /// ([`shutdown_signal`](super::shutdown_signal)).
+    ///
+    /// ```no_run
+    /// use ractor_mcp::prelude::*;
+    ///
+    /// fn main() -> Result<(), ractor_mcp::Error> {
+    ///     let runtime = tokio::runtime::Runtime::new().expect("threads");
+    ///     let served = runtime.block_on(async {
+    ///         let mcp = McpSupervisor::start(Suite::new("blocks", "1.0.0")).await?;
+    ///         mcp.listen("127.0.0.1:3000").await?;
+    ///         mcp.run_until(shutdown_signal()).await
+    ///     });
+    ///     // Threads that are still blocked end with the process.
+    ///     runtime.shutdown_background();
+    ///     served
+    /// }
+    /// ```
     ///
     /// # Errors
     ///
@@ -183,10 +244,17 @@ impl McpSupervisor {
                     return Err(Error::Stopped(reason));
                 }
             }
-            () = signal => {}
+            () = self.announced(signal) => {}
         }
         self.shutdown(self.0.options.drain).await;
         Ok(())
+    }
+
+    /// Whoever asks for the status is told first, and has its time to send new requests elsewhere.
+    async fn announced(&self, signal: impl Future<Output = ()>) {
+        signal.await;
+        self.0.leaving.store(true, Ordering::Release);
+        sleep(self.0.options.drain_delay).await;
     }
 
     /// Waits until the server has ended, and tells why.

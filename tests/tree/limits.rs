@@ -427,6 +427,7 @@ async fn the_largest_values_are_no_limits() {
         .authorize_time(far)
         .connect_time(far)
         .drain(far)
+        .drain_delay(far)
         .max_connections(usize::MAX)
         .max_id(usize::MAX)
         .max_token(usize::MAX)

@@ -33,6 +33,7 @@ mod requests;
 mod restart;
 mod shutdown;
 mod signal;
+mod status;
 mod stream_ends;
 mod stream_limits;
 mod streams;

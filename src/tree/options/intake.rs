@@ -32,7 +32,10 @@ impl Options {
         self.judged("path", fault)
     }
 
-    /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends.
+    /// How many connections one listener holds, 10,000 by default. At the limit it accepts no more until one ends: clients wait.
+    /// [`serve`](crate::McpSupervisor::serve) holds as many again, and refuses more with
+    /// [`Error::TooManyConnections`](crate::Error::TooManyConnections). Those of the server in front of
+    /// [`service`](crate::McpSupervisor::service) are its own.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.min(Semaphore::MAX_PERMITS);

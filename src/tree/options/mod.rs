@@ -58,6 +58,7 @@ pub struct Options {
     pub(super) max_in_flight_per_principal: usize,
     pub(super) body_budget: usize,
     pub(super) drain: Duration,
+    pub(super) drain_delay: Duration,
     pub(super) stream_caps: StreamCaps,
     pub(super) stream_limits: StreamLimits,
     /// What is wrong with the last value of an option, with its name.
@@ -79,6 +80,7 @@ impl Default for Options {
             max_in_flight_per_principal: 500,
             body_budget: 256 * 1024 * 1024,
             drain: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
             stream_caps: StreamCaps { server: 10_000, principal: 4, anonymous: false },
             stream_limits: StreamLimits { lifetime: Duration::from_secs(60 * 60), idle: None, queue: 1000 },
             faults: Vec::new(),

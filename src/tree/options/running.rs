@@ -9,7 +9,9 @@ impl Options {
     /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists and completion are counted apart
     /// from calls and reads, each up to the limit: a server full of calls still says what it offers.
     ///
-    /// On HTTP/2 a connection has no more streams than that at once, counted from the head on.
+    /// On HTTP/2 a connection has no more streams than that at once, counted from the head on. Requests of
+    /// [`service`](crate::McpSupervisor::service) come over no connection of this server: there the first limit holds alone, and
+    /// [`max_in_flight_per_principal`](Options::max_in_flight_per_principal).
     #[must_use]
     pub fn max_in_flight(mut self, server: usize, connection: usize) -> Self {
         self.max_in_flight = server;
@@ -55,6 +57,15 @@ impl Options {
     #[must_use]
     pub fn drain(mut self, time: Duration) -> Self {
         self.drain = within_reach(time);
+        self
+    }
+
+    /// How long [`run_until`](crate::McpSupervisor::run_until) goes on serving after its signal, not at all by default. From the
+    /// signal on [`Status::is_ready`](crate::Status::is_ready) is false, so that a load balancer that asks for it has this
+    /// time to send new requests elsewhere before the ports close. A few periods of its probe will do.
+    #[must_use]
+    pub fn drain_delay(mut self, time: Duration) -> Self {
+        self.drain_delay = within_reach(time);
         self
     }
 
