@@ -40,3 +40,4 @@ mod streams;
 mod stubborn;
 mod topics;
 mod unopened;
+mod unread;
