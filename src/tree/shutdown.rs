@@ -29,7 +29,8 @@ pub struct Summary {
     /// Those whose `handle_close` did not end in time and that were killed, open streams included.
     pub killed: usize,
     /// Those that could not even be killed, because they block their thread, by label; open streams included. And the threads of
-    /// `blocking` tools that still work though their calls have ended, each as `the thread of` its call.
+    /// `blocking` tools that still work though their calls have ended, each as `the thread of` its call. A runtime that is dropped
+    /// waits for all of them; [`run_until`](super::McpSupervisor::run_until) shows how a process ends without.
     pub stuck: Vec<String>,
 }
 
