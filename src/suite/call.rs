@@ -58,6 +58,11 @@ impl<M: Send + 'static> Call<M> {
         &self.rounds
     }
 
+    /// The actor of the request.
+    pub(super) fn pid(&self) -> Pid {
+        self.channel.pid()
+    }
+
     /// Held by the thread of a blocking call as long as it works.
     pub(super) fn works(&self) -> Working {
         self.channel.works()
@@ -109,13 +114,15 @@ impl<M: Send + 'static> Call<M> {
         self.channel.start_stream().await
     }
 
-    /// Starts a task that belongs to this call and ends with it. A panic in it is traced with the tool's name.
+    /// Starts a task that belongs to this call and ends with it. It runs in the request's `tracing` span, and a panic in it is
+    /// traced with the tool's name and the request's id.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let tool = Arc::clone(&self.name);
-        // Told by the task itself, since a call that is answered meanwhile reads no more messages.
+        let (tool, request) = (Arc::clone(&self.name), self.pid());
+        // Told by the task itself: nobody wants to read of it in a message.
         let watched = async move {
             if let Err(crash) = contained(task).await {
-                tracing::error!(target: "ractor_mcp", %tool, %crash, "a task of the tool failed");
+                let request = request.label();
+                tracing::error!(target: "ractor_mcp", %tool, %request, %crash, "a task of the tool failed");
             }
         };
         self.channel.spawn(watched, |_| SuiteMessage::task_ended());
@@ -126,7 +133,8 @@ impl<M: Send + 'static> Call<M> {
         ToolAddress::new(self.channel.address())
     }
 
-    /// Runs a task that belongs to this call and ends with it; its output, or its panic, arrives as a message.
+    /// Runs a task that belongs to this call and ends with it; its output, or its panic, arrives as a message. A panic of which
+    /// the call reads no more is traced.
     pub fn spawn_to<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,

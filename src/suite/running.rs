@@ -65,7 +65,8 @@ impl<T: Tool> Active<T> {
             let reply = tool.call(args, &call, &mut state).await;
             (reply, state)
         };
-        let (reply, state) = thread::run(&self.entry.name, work).await?;
+        let whose = thread::Whose { tool: Arc::clone(&self.entry.name), request: self.call.pid() };
+        let (reply, state) = thread::run(whose, work).await?;
         self.state = state;
         reply
     }

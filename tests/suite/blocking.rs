@@ -10,6 +10,7 @@ use ractor_mcp::suite::TOOL_BUSY;
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use crate::support::logs::Logs;
 use crate::support::{Server, call, fixture};
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -173,4 +174,34 @@ async fn a_thread_that_works_when_the_drain_is_over_is_named() {
     assert_eq!(summary.running, 0, "its call has ended");
     gate.go.send(()).unwrap();
     assert_eq!(gate.seen.recv().await, Some(true));
+}
+
+/// Records on the thread that runs this too, until the thread ends.
+fn record_here(trace: &tracing::Dispatch) {
+    std::mem::forget(tracing::dispatcher::set_default(trace));
+}
+
+#[tokio::test]
+async fn b9_and_c7_a_blocking_tool_that_panics_after_its_time_is_told_with_its_request() {
+    let (logs, _guard) = Logs::record(tracing::Level::ERROR);
+    let trace = tracing::dispatcher::get_default(Clone::clone);
+    let (go, wait) = wait::channel();
+    let wait = Mutex::new(wait);
+    let late_boom = move |_: NoArguments| -> &'static str {
+        record_here(&trace);
+        wait.lock().unwrap().recv_timeout(LIMIT).unwrap();
+        panic!("late")
+    };
+    let spec = tool(blocking(late_boom)).timeout(Duration::from_millis(20));
+    let server = Server::start(Suite::new("late", "1").tool("late_boom", spec)).await;
+    let answer = server.send(call("late_boom", json!({})).id("77")).await;
+    assert_eq!(answer.result()["isError"], true, "its time is over");
+    server.await_no_process("request").await;
+    assert_eq!(logs.lines("ERROR"), [""; 0]);
+    go.send(()).unwrap();
+    let told = logs.await_line("ERROR").await;
+    for part in ["late_boom", "#77", "late"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert_eq!(logs.lines("ERROR").len(), 1, "{}", logs.text());
 }
