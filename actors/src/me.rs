@@ -40,7 +40,8 @@ impl<M: Send + 'static> Me<M> {
     /// Runs a future in a task of its own, which is aborted when this process ends.
     ///
     /// Its output, or its panic, arrives as a message behind those sent before. The message is exempt from the bound of
-    /// the mailbox; `map` runs when it is received.
+    /// the mailbox; `map` runs when it is received. A panic of which this process reads no more is traced. The task runs in the
+    /// `tracing` span in which it is spawned.
     pub fn spawn<T, F>(&self, future: F, map: impl FnOnce(TaskResult<T>) -> M + Send + 'static) -> TaskHandle
     where
         T: Send + 'static,

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
+use tracing::Instrument;
 
 use crate::address::Address;
 use crate::block::{lock, next_id};
@@ -52,7 +53,8 @@ impl Held {
     }
 }
 
-/// Runs a future for a process and delivers what it came to.
+/// Runs a future for a process and delivers what it came to. The future runs in the span of whoever spawns it, so that what it
+/// traces has the context of what it works for.
 pub(crate) fn spawn<M, T, F>(
     owner: &Address<M>,
     future: F,
@@ -64,10 +66,38 @@ where
     F: Future<Output = T> + Send + 'static,
 {
     let address = owner.clone();
+    let future = future.instrument(tracing::Span::current());
     TaskHandle(hold(owner.pid(), async move {
         let result = contained(future).await;
-        address.mailbox().send_exempt(move || map(result));
+        let crash = result.as_ref().err().cloned();
+        let unread = crash.map(|crash| Unread { owner: address.pid(), crash: Some(crash) });
+        // The mailbox makes the message when it is received; if it is not, it drops this.
+        address.mailbox().send_exempt(move || {
+            unread.map(Unread::read);
+            map(result)
+        });
     }))
+}
+
+/// The panic of a task until its process reads of it. If that never happens, the trace has it.
+struct Unread {
+    owner: Pid,
+    crash: Option<Crash>,
+}
+
+impl Unread {
+    fn read(mut self) {
+        self.crash = None;
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        if let Some(crash) = &self.crash {
+            let (id, label) = (self.owner.id(), self.owner.label());
+            tracing::error!(target: "ractor_otp", id, %label, %crash, "a task panicked, and its process ended without reading of it");
+        }
+    }
 }
 
 /// Delivers a message after some time.

@@ -211,7 +211,8 @@ impl<M: Send + 'static> Channel<M> {
     }
 
     /// Runs a task that belongs to the request: it dies with its actor, and its output, or its panic, arrives as a
-    /// message.
+    /// message. It runs in the `tracing` span of whoever spawns it, in a callback that of the request; a panic of which the
+    /// request reads no more is traced.
     pub fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,

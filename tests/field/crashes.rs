@@ -169,11 +169,68 @@ async fn b9_a_task_that_panics_is_told_with_its_tool_and_fails_nothing_else() {
     let suite = Suite::new("late", "1").tool("late_boom", late_boom).tool("echo", fixture::echo);
     let server = Server::start(suite).await;
     let mut client = server.client().await;
-    let answered = client.send(&call("late_boom", json!({}))).await;
+    let answered = client.send(&call("late_boom", json!({})).id("77")).await;
     assert_eq!(answered.text(), "answered");
     assert_eq!(client.send(&call("echo", json!({"text": "fine"}))).await.text(), "fine");
     let told = logs.await_line("ERROR").await;
-    assert!(told.contains("late_boom"), "{told}");
+    assert!(told.contains("late_boom") && told.contains("#77"), "{told}");
+    server.await_no_process("request").await;
+    assert_eq!(logs.lines("ERROR").len(), 1, "counted once: {}", logs.text());
+}
+
+/// A task whose end is a message for its call, which answers and never reads it.
+#[tokio::test]
+async fn b9_a_task_that_panics_is_told_if_its_call_does_not_read_of_it() {
+    struct Unread;
+    impl Tool for Unread {
+        type Args = NoArguments;
+        type Output = &'static str;
+        type State = ();
+        type Message = ();
+
+        async fn call(
+            &self,
+            _: NoArguments,
+            call: &Call<()>,
+            (): &mut (),
+        ) -> Result<ToolReply<&'static str>, ToolError> {
+            let (running, mut ended) = mpsc::channel::<()>(1);
+            call.spawn_to(
+                async move {
+                    let _running = running;
+                    panic!("late with secret-marker");
+                },
+                |_: Result<(), _>| (),
+            );
+            assert_eq!(ended.recv().await, None, "the task unwinds");
+            Ok(ToolReply::Answer("answered"))
+        }
+    }
+    let (logs, _guard) = Logs::record(tracing::Level::ERROR);
+    let server = Server::start(Suite::new("unread", "1").tool("unread", Unread)).await;
+    assert_eq!(server.send(call("unread", json!({})).id("77")).await.text(), "answered");
+    server.await_no_process("request").await;
+    let told = logs.await_line("ERROR").await;
+    assert!(told.contains("request tools/call unread #77") && told.contains("secret-marker"), "{told}");
+    assert_eq!(logs.lines("ERROR").len(), 1, "counted once: {}", logs.text());
+}
+
+#[tokio::test]
+async fn what_a_task_of_a_call_traces_has_the_id_of_the_request() {
+    let (logs, _guard) = Logs::record(tracing::Level::INFO);
+    async fn speaks(_: NoArguments, call: Call) -> &'static str {
+        let (spoken, heard) = tokio::sync::oneshot::channel();
+        call.spawn(async move {
+            tracing::error!("a word of the task");
+            spoken.send(()).expect("the tool waits");
+        });
+        heard.await.expect("the task speaks");
+        "heard"
+    }
+    let server = Server::start(Suite::new("speaks", "1").tool("speaks", speaks)).await;
+    assert_eq!(server.send(call("speaks", json!({})).id("77")).await.text(), "heard");
+    let told = logs.lines("ERROR");
+    assert!(told[0].contains("a word of the task") && told[0].contains("id=77"), "{told:?}");
 }
 
 #[tokio::test]

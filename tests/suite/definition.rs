@@ -191,9 +191,14 @@ async fn b9_a_task_of_a_tool_that_panics_costs_nothing_else() {
         end.await.unwrap_err();
         "answered"
     }
+    let (logs, _guard) = Logs::record(tracing::Level::ERROR);
     let server = Server::start(fixture::suite().tool("late_boom", late_boom)).await;
-    assert_eq!(server.send(call("late_boom", json!({}))).await.text(), "answered");
+    assert_eq!(server.send(call("late_boom", json!({})).id("77")).await.text(), "answered");
     assert_eq!(server.send(call("echo", json!({"text": "on"}))).await.text(), "on");
+    let told = logs.await_line("ERROR").await;
+    assert!(told.contains("request tools/call late_boom #77"), "{told}");
+    server.await_no_process("request").await;
+    assert_eq!(logs.lines("ERROR").len(), 1, "{}", logs.text());
 }
 
 #[tokio::test]

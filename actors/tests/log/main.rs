@@ -14,6 +14,7 @@ use std::time::Duration;
 use ractor_otp::{
     Child, DynamicOptions, DynamicSupervisor, ExitReason, Parent, Pid, Shutdown, SpawnOptions, spawn,
 };
+use tokio::sync::oneshot;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -122,6 +123,36 @@ fn those_who_die_with_their_parent_are_not_logged() {
         }
     });
     assert_eq!(errors, ["three root"]);
+}
+
+#[test]
+fn the_panic_of_a_task_is_logged_only_if_its_process_does_not_read_of_it() {
+    let errors = errors_of("six", async {
+        let reads = leaf("six reads", Way::Well).await;
+        let (read, reading) = oneshot::channel();
+        let spawn = Do::run(|me| {
+            me.spawn(async { panic!("a task") }, |result: Result<(), _>| {
+                assert!(result.is_err());
+                Do::run(|_| read.send(()).unwrap())
+            });
+        });
+        reads.address.send(spawn).await.unwrap();
+        reading.await.unwrap();
+        let leaves = leaf("six leaves", Way::Well).await;
+        let (running, ended) = oneshot::channel::<()>();
+        let task = async move {
+            let _running = running;
+            panic!("a task")
+        };
+        let spawn = Do::run(|me| drop(me.spawn(task, |_: Result<(), _>| Do::Note("never"))));
+        leaves.address.send(spawn).await.unwrap();
+        let (_release, held) = oneshot::channel();
+        leaves.address.send(Do::Wait(held)).await.unwrap();
+        ended.await.unwrap_err();
+        leaves.pid.exit(ExitReason::Shutdown);
+        leaves.pid.join().await;
+    });
+    assert_eq!(errors, ["six leaves"]);
 }
 
 #[test]

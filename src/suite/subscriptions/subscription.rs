@@ -119,7 +119,8 @@ impl<M: Send + 'static> Subscription<M> {
         self.channel.pid()
     }
 
-    /// Runs a task that belongs to the stream and ends with it; its output, or its panic, arrives as a message.
+    /// Runs a task that belongs to the stream and ends with it; its output, or its panic, arrives as a message. A
+    /// panic of which the stream reads no more is traced.
     pub fn spawn_to<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
