@@ -14,6 +14,8 @@ use crate::wire::{
 };
 
 use super::exchange::{Exchange, Unsent};
+#[cfg(any(test, feature = "suite"))]
+use super::expiry::Answered;
 use super::{Clock, Closed, Event, Principal, RpcError};
 
 /// What became of something that was sent.
@@ -168,19 +170,10 @@ impl<M: Send + 'static> Channel<M> {
         self.me.pid().exit(ExitReason::ShutdownWith(Tag::CLOSED));
     }
 
-    /// Answers the request because its time is over, and then interrupts it; false if it has an answer already. The answer
-    /// comes before the exit, since the handler may take its time to end; the mark comes before both, so that what the
-    /// handler returns in between is known to come too late.
+    /// Answers the request because its time is over, and then interrupts it; false if it has an answer already.
     #[cfg(any(test, feature = "suite"))]
     pub(crate) fn expire(&self, answer: impl FnOnce(&Self) -> Result<(), Closed>) -> bool {
-        self.exchange.set_expired(true);
-        let answered = answer(self).is_ok();
-        if answered {
-            self.me.pid().exit(ExitReason::ShutdownWith(Tag::EXPIRED));
-        } else {
-            self.exchange.set_expired(false);
-        }
-        answered
+        self.exchange.expire(&self.me.pid(), Answered::IsLeft, || answer(self).is_ok())
     }
 
     /// Says who the server is in the results of this request (META-12), in place of

@@ -5,21 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::StatusCode;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 
 use crate::rules::{
-    errors, input_request, progress::Progress, rate::Rate, reply, request_scoped, subscription,
+    errors, frame, input_request, progress::Progress, rate::Rate, reply, request_scoped, subscription,
 };
 use crate::wire::{
-    ErrorObject, ErrorResponse, Implementation, ListenResult, LogLevel, NotificationMessage, RequestId,
-    Response, ResultBody, ServerNotification, SubscriptionFilter,
+    ErrorObject, Implementation, ListenResult, LogLevel, RequestId, ResultBody, ServerNotification,
+    SubscriptionFilter,
 };
 
-use super::{Answer, Change, Event, Noted, Refused, RequestContext, RpcError, Sent, Sink, Terms};
+use super::{Answer, Change, Event, ListenSink, Noted, Refused, RequestContext, RpcError, Sent, Sink, Terms};
 
 /// Why something was not sent.
 pub(super) enum Unsent {
@@ -49,8 +48,14 @@ pub(crate) struct Exchange {
     until: OnceLock<Instant>,
     /// The handler ends the request in time, not the server.
     time_taken: AtomicBool,
-    /// What a listen stream was granted; empty before.
-    granted: OnceLock<Arc<SubscriptionFilter>>,
+    /// The listen stream, once it is open.
+    stream: OnceLock<Stream>,
+}
+
+/// An open listen stream: what it was granted, and where it is told.
+struct Stream {
+    granted: Arc<SubscriptionFilter>,
+    sink: Arc<dyn ListenSink>,
 }
 
 impl Exchange {
@@ -77,7 +82,7 @@ impl Exchange {
             expired: AtomicBool::new(false),
             until: OnceLock::new(),
             time_taken: AtomicBool::new(false),
-            granted: OnceLock::new(),
+            stream: OnceLock::new(),
         })
     }
 
@@ -142,7 +147,7 @@ impl Exchange {
 
     /// Notes that the time of the request is over, or that it is not after all. Before the answer: what the handler returns from
     /// then on comes too late.
-    pub(crate) fn set_expired(&self, expired: bool) {
+    pub(super) fn set_expired(&self, expired: bool) {
         self.expired.store(expired, Ordering::Release);
     }
 
@@ -152,7 +157,7 @@ impl Exchange {
     }
 
     pub(super) fn is_open_stream(&self) -> bool {
-        self.granted.get().is_some()
+        self.stream.get().is_some()
     }
 
     fn unless_closed(&self, sent: Sent) -> Result<Sent, Unsent> {
@@ -210,12 +215,9 @@ impl Exchange {
         if !self.sink.streams() {
             return self.unless_closed(Sent::Dropped);
         }
-        match NotificationMessage::new(notification).to_bytes() {
-            Ok(bytes) => self.offer(Event::Message(Bytes::from(bytes))).await.map(|()| Sent::Delivered),
-            Err(error) => {
-                tracing::error!(%error, request = %self.context, "a notification cannot be written as JSON");
-                self.unless_closed(Sent::Dropped)
-            }
+        match frame::notification(notification) {
+            Some(json) => self.offer(Event::Message(json)).await.map(|()| Sent::Delivered),
+            None => self.unless_closed(Sent::Dropped),
         }
     }
 
@@ -236,7 +238,8 @@ impl Exchange {
         if !self.context.is_listen() {
             return request_scoped::check(notification).inspect_err(|why| self.bug(method, why)).is_ok();
         }
-        let granted = self.granted.get().is_some_and(|granted| subscription::covers(granted, notification));
+        let stream = self.stream.get();
+        let granted = stream.is_some_and(|stream| subscription::covers(&stream.granted, notification));
         if !granted {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -259,8 +262,8 @@ impl Exchange {
 
     /// Tells a listen stream: stamped (META-14), changes coalesced.
     async fn tell(&self, mut notification: ServerNotification) -> Result<Sent, Unsent> {
-        if let Some(change) = Change::told_by(&notification) {
-            return match self.sink.note(change) {
+        if let (Some(stream), Some(change)) = (self.stream.get(), Change::told_by(&notification)) {
+            return match stream.sink.note(change) {
                 Noted::Closed => Err(Unsent::Closed),
                 Noted::Queued | Noted::Coalesced => Ok(Sent::Delivered),
                 Noted::Dropped => Ok(Sent::Dropped),
@@ -273,45 +276,46 @@ impl Exchange {
     }
 
     /// Opens a listen stream: what is granted is fixed and acknowledged. What `open` sets up is in place before the
-    /// client can know of it. `None` if the request was answered: nobody would read the stream.
+    /// client can know of it; it is told how many changes of resources and tasks may wait. `None` if the request was answered,
+    /// since nobody would read the stream, or if its sink carries none.
     pub(crate) fn acknowledge<T>(
         &self,
         granted: Arc<SubscriptionFilter>,
-        open: impl FnOnce(&Arc<dyn Sink>) -> T,
+        open: impl FnOnce(&Arc<dyn ListenSink>, usize) -> T,
     ) -> Option<T> {
         if self.was_answered() {
             return None;
         }
+        let sink = Arc::clone(&self.sink).listening()?;
         let mut acknowledgement = ServerNotification::acknowledged((*granted).clone());
         if let Some(id) = &self.context.id {
             acknowledgement.stamp_subscription(id);
         }
-        self.sink.expect(granted.resource_subscriptions.len() + granted.task_ids.len());
-        let _ = self.granted.set(granted);
-        let opened = open(&self.sink);
-        let bytes = NotificationMessage::new(&acknowledgement).to_bytes().unwrap_or_default();
-        self.sink.acknowledge(Bytes::from(bytes)).then_some(opened)
+        let acknowledgement = frame::notification(&acknowledgement)?;
+        let most = sink.expect(granted.resource_subscriptions.len() + granted.task_ids.len());
+        let _ = self.stream.set(Stream { granted, sink: Arc::clone(&sink) });
+        let opened = open(&sink, most);
+        sink.acknowledge(acknowledgement).then_some(opened)
     }
 
     /// Ends the request without a result of its own: a stream that was acknowledged as the protocol asks, any
     /// other request with an internal error.
     pub(crate) fn conclude(&self) -> bool {
-        match (&self.context.id, self.granted.get()) {
-            (Some(id), Some(_)) => self.tear_down(id),
+        match (&self.context.id, self.stream.get()) {
+            (Some(id), Some(stream)) => self.tear_down(id, &*stream.sink),
             _ => self.answer_object(&errors::internal()),
         }
     }
 
-    fn tear_down(&self, id: &RequestId) -> bool {
+    fn tear_down(&self, id: &RequestId, sink: &dyn ListenSink) -> bool {
         let mut cancelled = ServerNotification::cancelled(id.clone(), None);
         cancelled.stamp_subscription(id);
         let mut result = ResultBody::from(ListenResult::new());
         result.meta_mut().stamp_subscription(id);
         self.stamp_server_info(&mut result);
-        let farewell = NotificationMessage::new(&cancelled).to_bytes().unwrap_or_default();
-        let body = Response::new(id, &result).to_bytes().unwrap_or_default();
-        let answer = Answer::new(StatusCode::OK, Bytes::from(body));
-        self.sink.answer(Answer { farewell: Some(Bytes::from(farewell)), ..answer })
+        let result = frame::result(id, &result);
+        let result = result.unwrap_or_else(|| frame::error(Some(id), &errors::internal()));
+        sink.tear_down(frame::notification(&cancelled), result)
     }
 
     pub(super) async fn offer(&self, mut event: Event) -> Result<(), Unsent> {
@@ -352,12 +356,9 @@ impl Exchange {
         }
         self.stamp_server_info(&mut result);
         let Some(id) = &self.context.id else { return false };
-        match Response::new(id, &result).to_bytes() {
-            Ok(body) => self.sink.answer(Answer::new(StatusCode::OK, Bytes::from(body))),
-            Err(error) => {
-                tracing::error!(request = %self.context, %error, "the result cannot be written as JSON");
-                self.answer_object(&errors::internal())
-            }
+        match frame::result(id, &result) {
+            Some(body) => self.sink.answer(Answer::new(StatusCode::OK, body)),
+            None => self.answer_object(&errors::internal()),
         }
     }
 
@@ -391,8 +392,7 @@ impl Exchange {
             _ if self.context.principal.is_anonymous() => StatusCode::UNAUTHORIZED,
             _ => StatusCode::FORBIDDEN,
         };
-        let body = ErrorResponse::new(Some(id), error).to_bytes().unwrap_or_default();
-        let answer = Answer::new(status, Bytes::from(body));
+        let answer = Answer::new(status, frame::error(Some(id), error));
         let given = self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer });
         if given {
             // There is but one answer.

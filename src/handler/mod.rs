@@ -8,6 +8,7 @@
 //! | `channel.rs` | [`Channel`], the server side of one request |
 //! | `exchange.rs` | what a channel, its actor and its response share |
 //! | `connect.rs` | the hooks around a request, [`Denied`] |
+//! | `expiry.rs` | the end of a request's time |
 //! | `grant.rs` | [`Grant`], the acceptance of a stream |
 //! | `change.rs` | a change that a stream is told of |
 //! | `clock.rs` | [`Clock`], what time of day it is |
@@ -27,6 +28,7 @@ mod connect;
 mod context;
 mod error;
 mod exchange;
+mod expiry;
 mod grant;
 mod late;
 mod mirrored;
@@ -50,6 +52,7 @@ pub(crate) use connect::{Connect, Disconnect};
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use exchange::Exchange;
+pub(crate) use expiry::Answered;
 pub(crate) use grant::Authorize;
 pub use grant::Grant;
 pub(crate) use late::Late;
@@ -60,7 +63,7 @@ pub use principal::Principal;
 /// For code of the application that runs outside of callbacks.
 pub(crate) use ractor_otp::contained;
 pub use reply::Reply;
-pub(crate) use sink::{Answer, Event, Refused, Sink, Told};
+pub(crate) use sink::{Answer, Event, ListenSink, Refused, Sink, Told};
 pub(crate) use terms::Terms;
 pub(crate) use threads::Threads;
 #[cfg(feature = "suite")]

@@ -1,5 +1,6 @@
 //! Where a channel's output goes. The HTTP response is one sink; what outlives a connection has another.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -63,61 +64,51 @@ pub(crate) trait Sink: Send + Sync {
     fn room(&self) -> Notified<'_>;
 
     /// How long to wait for room before the client counts as stalled.
-    fn patience(&self) -> Duration {
-        Duration::MAX
-    }
+    fn patience(&self) -> Duration;
 
-    /// Takes the answer, for which there is always room. False if there was one already or nobody reads, and for the answer
-    /// without a farewell to a listen stream that is open.
+    /// Takes the answer, for which there is always room. False if there was one already or nobody reads, and for a listen
+    /// stream that is open: that is [torn down](ListenSink::tear_down).
     fn answer(&self, answer: Answer) -> bool;
 
     /// Whether the reader is gone or the answer was given.
     fn is_closed(&self) -> bool;
 
     /// Whether the answer was given, whoever reads it.
-    fn is_answered(&self) -> bool {
-        false
-    }
+    fn is_answered(&self) -> bool;
 
     /// Whether the transport can carry anything before the answer.
     fn streams(&self) -> bool;
 
-    /// Makes room for the changes of so many resources and tasks, those granted by name, before anybody may note one. This
-    /// and what follows is for sinks that carry listen streams.
-    fn expect(&self, named: usize) {
-        let _ = named;
-    }
+    /// The same sink as that of a listen stream, if it carries one.
+    fn listening(self: Arc<Self>) -> Option<Arc<dyn ListenSink>>;
+}
 
-    /// Opens a listen stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). False if the
-    /// answer was given.
-    fn acknowledge(&self, acknowledgement: Bytes) -> bool {
-        drop(acknowledgement);
-        false
-    }
+/// The sink of a listen stream.
+pub(crate) trait ListenSink: Sink {
+    /// Makes room for the changes of so many resources and tasks, those granted by name, before anybody may note one. Returns
+    /// how many may wait in all, with the parts of those.
+    fn expect(&self, named: usize) -> usize;
 
-    /// Notes a change to tell, on a listen stream. Never waits.
-    fn note(&self, change: Change) -> Noted {
-        drop(change);
-        Noted::Closed
-    }
+    /// Opens the stream with its acknowledgement: until then nothing else goes out (SUB-03, SUB-04). False if the answer was
+    /// given.
+    fn acknowledge(&self, acknowledgement: Bytes) -> bool;
+
+    /// Notes a change to tell. Never waits.
+    fn note(&self, change: Change) -> Noted;
 
     /// Takes an event if there is room, and counts it as dropped otherwise. Never waits.
-    fn offer_or_drop(&self, event: Event) -> bool {
-        self.offer(event).is_ok()
-    }
+    fn offer_or_drop(&self, event: Event) -> bool;
 
     /// Counts changes that did not come here: that others absorbed before, or that found no room.
-    fn count(&self, coalesced: usize, dropped: usize) {
-        let _ = (coalesced, dropped);
-    }
+    fn count(&self, coalesced: usize, dropped: usize);
 
     /// What the stream was told so far.
-    fn told(&self) -> Told {
-        Told::default()
-    }
+    fn told(&self) -> Told;
 
     /// When the stream was last told anything.
-    fn last_told(&self) -> Instant {
-        Instant::now()
-    }
+    fn last_told(&self) -> Instant;
+
+    /// Ends the stream, whether it was acknowledged or not: the farewell as an event of its own, then the result. False if it
+    /// was answered before or nobody reads.
+    fn tear_down(&self, farewell: Option<Bytes>, result: Bytes) -> bool;
 }

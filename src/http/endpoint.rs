@@ -456,7 +456,7 @@ fn refuse_aloud(refusal: Refusal, peer: Option<SocketAddr>, warnings: &Warnings)
 }
 
 fn refused(refusal: Refusal) -> Response<ResponseBody> {
-    let mut response = json(Answer::new(refusal.status, refusal.to_bytes().into()), HeaderMap::new());
+    let mut response = json(Answer::new(refusal.status, refusal.to_bytes()), HeaderMap::new());
     let headers = response.headers_mut();
     match refusal.cause {
         Cause::Request => {}

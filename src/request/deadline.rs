@@ -2,13 +2,12 @@
 //! handler has taken it over to keep a time of its own.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use ractor_otp::{ExitReason, Pid, Tag};
+use ractor_otp::Pid;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::handler::{Exchange, Late, RpcError};
+use crate::handler::{Answered, Exchange, Late, RpcError};
 use crate::rules::errors::code;
 
 /// Ends a request when its time is over. Dropped with the request's callbacks: their clean-up has a time of its own.
@@ -22,7 +21,9 @@ impl Deadline {
         Some(Self(tokio::spawn(async move {
             sleep(limit).await;
             if !exchange.time_is_taken() && pid.exit_requested().is_none() {
-                expire(limit, &exchange, &pid);
+                let message = format!("the request did not finish within {limit:?} and was interrupted");
+                let error = RpcError::new(code::INTERNAL_ERROR, message);
+                exchange.expire(&pid, Answered::EndsToo, || exchange.answer_error(&error));
                 late.tell(&pid, limit);
             }
         })))
@@ -33,12 +34,4 @@ impl Drop for Deadline {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// The answer comes first, since what follows may take its time. A request that has answered before ends as well.
-fn expire(limit: Duration, exchange: &Exchange, pid: &Pid) {
-    let message = format!("the request did not finish within {limit:?} and was interrupted");
-    exchange.set_expired(true);
-    exchange.answer_error(&RpcError::new(code::INTERNAL_ERROR, message));
-    pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED));
 }

@@ -4,17 +4,19 @@
 //! has room. When the reader is gone everything queued is dropped and nothing more is taken.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use tokio::time::Instant;
 
-use crate::handler::{Answer, Change, Event, Noted, Refused, Sink, Told};
-use crate::wire::{NotificationMessage, RequestId};
+use crate::handler::{Answer, Change, Event, ListenSink, Noted, Refused, Sink, Told};
+use crate::rules::frame;
+use crate::wire::RequestId;
 
 use super::Budget;
 use super::changes::Changes;
@@ -139,17 +141,19 @@ impl Outbox {
     /// Takes the next thing to write, in the order in which it was sent.
     pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Outgoing> {
         let mut queue = self.lock();
-        match queue.next() {
-            Some(Next::Event(event)) => {
-                drop(queue);
-                self.room.notify_waiters();
+        while let Some(next) = queue.next() {
+            drop(queue);
+            let event = match next {
+                Next::Event(event) => {
+                    self.room.notify_waiters();
+                    Some(event)
+                }
+                Next::Change(change) => self.tell(&change),
+            };
+            if let Some(event) = event {
                 return Poll::Ready(Outgoing::Event(event));
             }
-            Some(Next::Change(change)) => {
-                drop(queue);
-                return Poll::Ready(Outgoing::Event(Event::Message(self.tell(&change))));
-            }
-            None => {}
+            queue = self.lock();
         }
         if let Some(answer) = queue.answer.take() {
             return Poll::Ready(Outgoing::Answer(answer));
@@ -174,12 +178,25 @@ impl Outbox {
         self.room.notify_waiters();
     }
 
-    fn tell(&self, change: &Change) -> Bytes {
+    fn tell(&self, change: &Change) -> Option<Event> {
         let mut notification = change.notification();
         if let Some(id) = &self.subscription {
             notification.stamp_subscription(id);
         }
-        NotificationMessage::new(&notification).to_bytes().unwrap_or_default().into()
+        frame::notification(&notification).map(Event::Message)
+    }
+
+    fn give(&self, mut answer: Answer, may: impl FnOnce(&Queue) -> bool) -> bool {
+        let mut queue = self.lock();
+        if queue.is_closed() || !may(&queue) {
+            return false;
+        }
+        queue.answered = true;
+        answer.body = self.budget.hold(answer.body);
+        queue.answer = Some(answer);
+        Self::wake(queue);
+        self.room.notify_waiters();
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -225,18 +242,9 @@ impl Sink for Outbox {
         self.limits.patience
     }
 
-    fn answer(&self, mut answer: Answer) -> bool {
-        let mut queue = self.lock();
-        // Judged here, where nothing can come between: a stream that was acknowledged is torn down, and not answered.
-        if queue.is_closed() || queue.is_open_stream() && answer.farewell.is_none() {
-            return false;
-        }
-        queue.answered = true;
-        answer.body = self.budget.hold(answer.body);
-        queue.answer = Some(answer);
-        Self::wake(queue);
-        self.room.notify_waiters();
-        true
+    fn answer(&self, answer: Answer) -> bool {
+        // Judged where nothing can come between: a stream that was acknowledged is torn down, and not answered.
+        self.give(answer, |queue| !queue.is_open_stream())
     }
 
     fn is_closed(&self) -> bool {
@@ -251,10 +259,18 @@ impl Sink for Outbox {
         self.streams
     }
 
-    fn expect(&self, named: usize) {
+    fn listening(self: Arc<Self>) -> Option<Arc<dyn ListenSink>> {
+        self.subscription.is_some().then_some(self as _)
+    }
+}
+
+impl ListenSink for Outbox {
+    fn expect(&self, named: usize) -> usize {
+        let most = self.limits.messages.saturating_add(named);
         if let Some(listening) = &mut self.lock().listening {
-            listening.most = self.limits.messages.saturating_add(named);
+            listening.most = most;
         }
+        most
     }
 
     fn acknowledge(&self, acknowledgement: Bytes) -> bool {
@@ -319,6 +335,10 @@ impl Sink for Outbox {
     fn last_told(&self) -> Instant {
         self.lock().listening.as_ref().map_or_else(Instant::now, |listening| listening.last_told)
     }
+
+    fn tear_down(&self, farewell: Option<Bytes>, result: Bytes) -> bool {
+        self.give(Answer { farewell, ..Answer::new(StatusCode::OK, result) }, |_| true)
+    }
 }
 
 /// The sink of a notification, which is never answered (BASE-22): everything sent is refused.
@@ -335,6 +355,10 @@ impl Sink for Nowhere {
         NO_ROOM.notified()
     }
 
+    fn patience(&self) -> Duration {
+        Duration::MAX
+    }
+
     fn answer(&self, _: Answer) -> bool {
         false
     }
@@ -343,8 +367,16 @@ impl Sink for Nowhere {
         true
     }
 
+    fn is_answered(&self) -> bool {
+        false
+    }
+
     fn streams(&self) -> bool {
         false
+    }
+
+    fn listening(self: Arc<Self>) -> Option<Arc<dyn ListenSink>> {
+        None
     }
 }
 
@@ -426,7 +458,7 @@ mod tests {
         let outbox = Outbox::listening(LIMITS, Budget::new(1000), RequestId::from(1));
         assert!(outbox.acknowledge(Bytes::from_static(b"{}")));
         assert!(!outbox.answer(answer()));
-        assert!(outbox.answer(Answer { farewell: Some(Bytes::from_static(b"{}")), ..answer() }));
+        assert!(outbox.tear_down(Some(Bytes::from_static(b"{}")), Bytes::from_static(b"{}")));
     }
 
     #[test]

@@ -169,9 +169,9 @@ impl<H: Handler> RequestProcess<H> {
             tracing::debug!(parent: &self.span, "the stream asks for nothing that is known, and will be told nothing");
         }
         let (pid, exchange) = (channel.pid(), &self.due.0);
-        let stream = exchange.acknowledge(Arc::clone(&filter), |sink| {
+        let stream = exchange.acknowledge(Arc::clone(&filter), |sink, most| {
             channel.describe(Arc::new(Shown::new(&filter, sink)));
-            Stream::open(&self.served.streams, &grant, filter, &pid, exchange, sink)
+            Stream::open(&self.served.streams, &grant, filter, &pid, exchange, sink, most)
         });
         if stream.is_none() {
             return self.answer(|_| false, ExitReason::ShutdownWith(Tag::REPLY));

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use ractor_otp::{ExitReason, Pid, Tag};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
-use crate::handler::{Change, Event, Exchange, Grant, Noted, RequestContext, Sink, contained};
-use crate::rules::subscription;
-use crate::wire::{NotificationMessage, RequestId, ServerNotification, SubscriptionFilter};
+use crate::handler::{Change, Event, Exchange, Grant, ListenSink, Noted, RequestContext, contained};
+use crate::rules::{frame, subscription};
+use crate::wire::{RequestId, ServerNotification, SubscriptionFilter};
 
 use super::admission::{Admission, Admitted, StreamCaps};
 use super::authorization::Authorization;
@@ -29,8 +28,6 @@ pub(crate) struct StreamLimits {
     pub(crate) lifetime: Duration,
     /// How long it may be told nothing; then it ends, `idle`.
     pub(crate) idle: Option<Duration>,
-    /// How many changes of parts of what was granted may wait for one.
-    pub(crate) queue: usize,
 }
 
 /// What the streams of one server share.
@@ -72,16 +69,17 @@ impl Drop for Stream {
 }
 
 impl Stream {
-    /// Opens a stream: in the books of its principal, subscribed to what was granted, attended.
+    /// Opens a stream: in the books of its principal, subscribed to what was granted, attended. `most` is how many changes may
+    /// wait for the application to allow them, as many as for the client.
     pub(super) fn open(
         streams: &Streams,
         grant: &Grant,
         filter: Arc<SubscriptionFilter>,
         pid: &Pid,
         exchange: &Exchange,
-        sink: &Arc<dyn Sink>,
+        sink: &Arc<dyn ListenSink>,
+        most: usize,
     ) -> Self {
-        let most = streams.limits.queue + filter.resource_subscriptions.len() + filter.task_ids.len();
         let authorization = Authorization::of(grant, exchange.terms.authorize_time, most).map(Box::new);
         let context = &exchange.context;
         let subscriber = Arc::new(Subscriber {
@@ -113,7 +111,7 @@ pub(crate) struct Subscriber {
     pid: Pid,
     id: Option<RequestId>,
     filter: Arc<SubscriptionFilter>,
-    sink: Arc<dyn Sink>,
+    sink: Arc<dyn ListenSink>,
     authorization: Option<Box<Authorization>>,
     warned: AtomicBool,
 }
@@ -187,14 +185,8 @@ impl Subscriber {
         if let Some(id) = &self.id {
             notification.stamp_subscription(id);
         }
-        let bytes = match NotificationMessage::new(&notification).to_bytes() {
-            Ok(bytes) => Bytes::from(bytes),
-            Err(error) => {
-                tracing::error!(target: "ractor_mcp", %error, "a notification cannot be written as JSON");
-                return false;
-            }
-        };
-        let taken = self.sink.offer_or_drop(Event::Message(bytes));
+        let Some(json) = frame::notification(&notification) else { return false };
+        let taken = self.sink.offer_or_drop(Event::Message(json));
         if !taken && !self.sink.is_closed() {
             self.warn_once();
         }
@@ -258,11 +250,11 @@ impl Subscriber {
 /// What the tree shows of a stream: its filter and what became of its notifications.
 pub(super) struct Shown {
     filter: Arc<SubscriptionFilter>,
-    sink: Arc<dyn Sink>,
+    sink: Arc<dyn ListenSink>,
 }
 
 impl Shown {
-    pub(super) fn new(filter: &Arc<SubscriptionFilter>, sink: &Arc<dyn Sink>) -> Self {
+    pub(super) fn new(filter: &Arc<SubscriptionFilter>, sink: &Arc<dyn ListenSink>) -> Self {
         Self { filter: Arc::clone(filter), sink: Arc::clone(sink) }
     }
 }
@@ -321,7 +313,7 @@ mod tests {
             true,
         );
         let granted = Arc::new(SubscriptionFilter::new().resource("x:a"));
-        let noted = exchange.acknowledge(granted, |sink| sink.note(Change::resource("x:a")));
+        let noted = exchange.acknowledge(granted, |sink, _| sink.note(Change::resource("x:a")));
         assert_eq!(noted, Some(Noted::Queued));
         for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {
             let Outgoing::Event(Event::Message(told)) = poll_fn(|cx| outbox.poll_next(cx)).await else {

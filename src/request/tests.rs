@@ -12,8 +12,8 @@ use super::{
     Budget, Call, Count, Held, Lane, Message, Slots, Spawn, StreamCaps, StreamLimits, Streams, erase,
 };
 use crate::handler::{
-    Answer, Channel, Disconnect, Event, Handler, Principal, Refused, Reply, RequestContext, RpcError, Sink,
-    Terms,
+    Answer, Channel, Disconnect, Event, Handler, ListenSink, Principal, Refused, Reply, RequestContext,
+    RpcError, Sink, Terms,
 };
 use crate::wire::{CallToolResult, Request, ServerCapabilities};
 
@@ -31,6 +31,10 @@ impl Sink for Watching {
 
     fn room(&self) -> Notified<'_> {
         self.room.notified()
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::MAX
     }
 
     fn answer(&self, _: Answer) -> bool {
@@ -51,6 +55,10 @@ impl Sink for Watching {
     fn streams(&self) -> bool {
         false
     }
+
+    fn listening(self: Arc<Self>) -> Option<Arc<dyn ListenSink>> {
+        None
+    }
 }
 
 /// A handler with one slot.
@@ -65,7 +73,7 @@ impl Served {
     async fn start(handler: impl Handler, disconnect: Option<Disconnect>) -> Self {
         let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
         let time = Duration::from_secs(1);
-        let limits = StreamLimits { lifetime: time, idle: None, queue: 1 };
+        let limits = StreamLimits { lifetime: time, idle: None };
         let handler = erase(handler, Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
         let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
         Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1, 1), connection: Count::new(1) }

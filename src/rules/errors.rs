@@ -26,10 +26,13 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 
-use crate::wire::{ErrorObject, ErrorResponse, PROTOCOL_VERSION, RequestId, SUPPORTED_VERSIONS};
+use crate::wire::{ErrorObject, PROTOCOL_VERSION, RequestId, SUPPORTED_VERSIONS};
+
+use super::frame;
 
 /// The error codes of this revision (BASE-16, BASE-17). Nothing else in `-32768..=-32000` is ever sent; the server's own
 /// lie outside.
@@ -184,8 +187,8 @@ impl Refusal {
     }
 
     /// The body of the response: a JSON-RPC error, without an id if none was read.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        ErrorResponse::new(self.id.as_ref(), &self.error).to_bytes().unwrap_or_default()
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        frame::error(self.id.as_ref(), &self.error)
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | the order of checks | `order.rs` |
 //! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
+//! | BASE-01, BASE-04, SSE-12: what is written | `frame.rs` |
 //! | BASE-02, E8, E9, E11: strict JSON | `json.rs` |
 //! | BASE-28: members known and unknown | `members.rs` |
 //! | BASE-01, BASE-06, BASE-16, BASE-24: the JSON-RPC message | `message.rs` |
@@ -40,6 +41,7 @@ mod content_coding;
 mod content_type;
 pub(crate) mod cors;
 pub(crate) mod errors;
+pub(crate) mod frame;
 pub(crate) mod head_size;
 pub(crate) mod header_value;
 pub(crate) mod host;

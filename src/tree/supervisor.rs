@@ -146,9 +146,8 @@ impl McpSupervisor {
     {
         self.0.still_open()?;
         let room = self.0.room()?;
-        let started = async {
-            connection::serve(&self.0.embedded.shard()?, self.0.served(), io, peer, room).await
-        };
+        let started =
+            async { connection::serve(&self.0.embedded.shard()?, self.0.served(), io, peer, room).await };
         started.await.map_err(|source| Error::start("a connection", source))
     }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{Post, Server, call, fixture, listen_tools, request};
+use crate::support::{Post, Server, call, fixture, request};
 
 const LIMIT: Duration = Duration::from_secs(7);
 /// How far from a limit a test stays.
@@ -435,12 +435,24 @@ async fn the_largest_values_are_no_limits() {
         .max_in_flight(usize::MAX, usize::MAX)
         .max_in_flight_per_principal(usize::MAX)
         .max_streams(usize::MAX, usize::MAX)
-        .body_budget(usize::MAX);
-    let server = Server::start_with(fixture::suite().list_changes(), options).await;
+        .body_budget(usize::MAX)
+        .max_body(usize::MAX)
+        .max_depth(usize::MAX)
+        .max_filter(usize::MAX)
+        .outbox(usize::MAX, usize::MAX)
+        .stream_queue(usize::MAX)
+        .mailbox(usize::MAX)
+        .progress_rate(u32::MAX)
+        .log_rate(u32::MAX);
+    let suite = fixture::suite().list_changes().resource("note:a", || async { "a" }).resource_updates();
+    // What the application has to allow waits in a queue of its own.
+    let suite = suite.authorize_resource_subscriptions(|uris, _| async { uris });
+    let server = Server::start_with(suite, options).await;
     let mut client = server.client().await;
     assert_eq!(client.send(&call("echo", json!({"text": "far"}))).await.text(), "far");
     let mut listening = server.client().await;
-    listening.write(&listen_tools()).await;
+    let filter = json!({"toolsListChanged": true, "resourceSubscriptions": ["note:a"]});
+    listening.write(&request("subscriptions/listen", json!({ "notifications": filter }))).await;
     assert!(listening.read_head().await.is_stream());
     listening.read_event().await.expect("the acknowledgement");
     assert_eq!(server.mcp.notify_tools_changed(), 1);
@@ -448,6 +460,8 @@ async fn the_largest_values_are_no_limits() {
         listening.read_event().await.expect("the change")["method"],
         "notifications/tools/list_changed"
     );
+    assert_eq!(server.mcp.notify_resource_updated("note:a"), 1);
+    assert_eq!(listening.read_event().await.expect("the change")["params"]["uri"], "note:a");
     server.mcp.shutdown(Duration::MAX).await;
     let text = String::from_utf8(listening.read_to_end().await).expect("text");
     assert!(text.contains("notifications/cancelled"), "{text}");

@@ -82,7 +82,7 @@ impl Default for Options {
             drain: Duration::from_secs(30),
             drain_delay: Duration::ZERO,
             stream_caps: StreamCaps { server: 10_000, principal: 4, anonymous: false },
-            stream_limits: StreamLimits { lifetime: Duration::from_secs(60 * 60), idle: None, queue: 1000 },
+            stream_limits: StreamLimits { lifetime: Duration::from_secs(60 * 60), idle: None },
             faults: Vec::new(),
         }
     }

@@ -46,7 +46,6 @@ impl Options {
     #[must_use]
     pub fn stream_queue(mut self, messages: usize) -> Self {
         self.limits.stream_outbox.messages = messages;
-        self.stream_limits.queue = messages;
         self.at_least("stream_queue", messages, 1)
     }
 
