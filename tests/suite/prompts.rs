@@ -343,3 +343,16 @@ async fn all_faults_are_told_when_the_server_starts() {
         assert!(told.contains(fault), "{fault} in {told}");
     }
 }
+
+#[tokio::test]
+async fn prm_03_the_list_is_the_same_on_each_connection_and_after_each_request() {
+    let server = Server::start(suite()).await;
+    let mut client = server.client().await;
+    let list = request("prompts/list", json!({}));
+    let first = client.send(&list).await.body;
+    for name in ["plain", "nobody"] {
+        client.send(&request("prompts/get", json!({ "name": name }))).await;
+        assert_eq!(client.send(&list).await.body, first);
+    }
+    assert_eq!(server.send(list).await.body, first);
+}

@@ -342,3 +342,43 @@ async fn a_template_that_never_fits_its_key_and_one_in_the_place_of_a_uri_are_re
         assert!(told.contains(part), "{part} in {told}");
     }
 }
+
+/// A client could not tell it from a resource that is there and holds nothing.
+#[tokio::test]
+async fn res_09_empty_contents_are_the_answer_to_nothing() {
+    async fn none() -> Vec<ResourceContents> {
+        Vec::new()
+    }
+    async fn own() -> ReadResourceResult {
+        ReadResourceResult::new(Vec::new())
+    }
+    async fn perhaps() -> Result<Option<Vec<ResourceContents>>, RpcError> {
+        Ok(Some(Vec::new()))
+    }
+    let suite = Suite::new("s", "1")
+        .resource("x:none", none)
+        .resource("x:own", own)
+        .resource("x:perhaps", perhaps)
+        .resource("x:empty", || async { "" });
+    let server = Server::start(suite).await;
+    for uri in ["x:none", "x:own", "x:perhaps"] {
+        let error = read(&server, uri).await.answer()["error"].clone();
+        assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32602), &json!(uri)), "{error}");
+    }
+    assert_eq!(contents(&server, "x:empty").await[0]["text"], "", "a text may be empty");
+}
+
+#[tokio::test]
+async fn res_03_the_list_is_the_same_on_each_connection_and_after_each_request() {
+    let server = Server::start(suite()).await;
+    let mut client = server.client().await;
+    for method in ["resources/list", "resources/templates/list"] {
+        let list = request(method, json!({}));
+        let first = client.send(&list).await.body;
+        for uri in ["dir://a", "no://such"] {
+            client.send(&request("resources/read", json!({ "uri": uri }))).await;
+            assert_eq!(client.send(&list).await.body, first);
+        }
+        assert_eq!(server.send(list).await.body, first);
+    }
+}

@@ -82,6 +82,30 @@ async fn a_caller_is_granted_what_is_allowed_and_served_here_and_asked_for_again
 }
 
 #[tokio::test]
+async fn a_24_a_resource_that_nothing_serves_yet_is_granted_where_none_is_guarded() {
+    let server = Server::start(suite().resource_updates()).await;
+    let filter = json!({"resourceSubscriptions": ["note:later", "note:a"]});
+    let (mut client, granted) = open(&server, filter.clone()).await;
+    assert_eq!(granted, filter);
+    assert_eq!(server.mcp.notify_resource_updated("note:later"), 1);
+    assert_eq!(client.read_event().await.unwrap()["params"]["uri"], "note:later");
+}
+
+#[tokio::test]
+async fn a_24_a_resource_that_comes_later_is_told_to_those_alone_who_may_read_it() {
+    let suite = suite().resource_updates();
+    let handle = suite.handle();
+    let server = Server::start(suite).await;
+    let (mut client, granted) = open(&server, json!({"resourceSubscriptions": ["note:c", "note:d"]})).await;
+    assert_eq!(granted, json!({"resourceSubscriptions": ["note:c", "note:d"]}));
+    handle.add_resource("note:c", || async { "c" }).unwrap();
+    handle.add_resource("note:d", resource(|| async { "d" }).scope("notes:read")).unwrap();
+    server.mcp.notify_resource_updated("note:d");
+    server.mcp.notify_resource_updated("note:c");
+    assert_eq!(client.read_event().await.unwrap()["params"]["uri"], "note:c", "the other is guarded");
+}
+
+#[tokio::test]
 async fn an_authorization_that_panics_allows_nothing() {
     let suite =
         suite().list_changes().resource_updates().authorize_resource_subscriptions(|uris, _| async move {

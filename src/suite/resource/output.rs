@@ -11,6 +11,9 @@ use crate::wire::{ReadResourceResult, ResourceContents};
 /// or several of them, a whole [`ReadResourceResult`]; an `Option` of those, where `None` means that there is no such
 /// resource; or a `Result`.
 ///
+/// No contents at all, an empty list of them, say the same as `None`: a client cannot tell them from a resource that does not
+/// exist (RES-09). A folder without files says so in a text, which may be empty.
+///
 /// An error of any type that can be shown is `-32603`: the client reads a neutral sentence, the trace reads the error
 /// (RES-11). An [`RpcError`] stays the JSON-RPC error that it is.
 #[diagnostic::on_unimplemented(
@@ -35,20 +38,23 @@ pub trait ResourceOutput: Send {
 impl ResourceOutput for ReadResourceResult {
     const HAS_HINTS: bool = true;
 
-    fn into_result(self, _: &str) -> Result<ReadResourceResult, ToolError> {
+    fn into_result(self, uri: &str) -> Result<ReadResourceResult, ToolError> {
+        if self.contents.is_empty() {
+            return Err(RpcError::resource_not_found(uri).into());
+        }
         Ok(self)
     }
 }
 
 impl ResourceOutput for Vec<ResourceContents> {
-    fn into_result(self, _: &str) -> Result<ReadResourceResult, ToolError> {
-        Ok(ReadResourceResult::new(self))
+    fn into_result(self, uri: &str) -> Result<ReadResourceResult, ToolError> {
+        ReadResourceResult::new(self).into_result(uri)
     }
 }
 
 impl ResourceOutput for ResourceContents {
-    fn into_result(self, _: &str) -> Result<ReadResourceResult, ToolError> {
-        Ok(ReadResourceResult::new(vec![self]))
+    fn into_result(self, uri: &str) -> Result<ReadResourceResult, ToolError> {
+        ReadResourceResult::new(vec![self]).into_result(uri)
     }
 }
 
