@@ -195,7 +195,7 @@ pub trait Handler: Send + Sync + 'static {
     }
 
     /// What the server offers: a method whose capability is missing here answers `-32601` before any actor is
-    /// spawned (DISC-06). Read once, when the supervisor starts.
+    /// spawned (DISC-06). What it says behind [`started`](Handler::started) holds as long as the server does.
     fn capabilities(&self) -> ServerCapabilities;
 
     /// Who the server is: stamped as `_meta["io.modelcontextprotocol/serverInfo"]` on every result (META-12), unless the
@@ -211,7 +211,8 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
-    /// Finds what is wrong with the handler's own set-up, all of it at once. Called when the supervisor starts.
+    /// Finds what is wrong with the handler's own set-up, all of it at once, and changes nothing. Called when a supervisor
+    /// starts. A handler that passes requests on to another one, such as a [`Suite`](crate::Suite), passes this on too.
     ///
     /// # Errors
     ///
@@ -227,9 +228,11 @@ pub trait Handler: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Called once by each supervisor that starts with this handler, before it serves: the [`Notifier`] tells its streams
-    /// what changes here, from whatever thread. The default drops it. A handler that passes requests on to another one,
-    /// such as a [`Suite`](crate::Suite), passes this on too.
+    /// Called once by each supervisor that starts with this handler, once nothing was found to be wrong and before it serves:
+    /// the [`Notifier`] tells its streams what changes here, from whatever thread. Right after it,
+    /// [`capabilities`](Handler::capabilities) are read for good, so that a handler whose offers may change fixes them here. The
+    /// default drops the notifier. A handler that passes requests on to another one, such as a [`Suite`](crate::Suite), passes
+    /// this on too.
     fn started(&self, notifier: Notifier) {
         let _ = notifier;
     }

@@ -83,9 +83,6 @@ pub(crate) trait Spawn: Send + Sync {
     ///
     /// It panicked.
     fn serves(&self, method: &str) -> Result<bool, Crash>;
-
-    /// Tells the handler that a supervisor has started with it.
-    fn started(&self);
 }
 
 /// A handler with what all its requests share.
@@ -102,33 +99,44 @@ pub(super) struct Served<H> {
 struct Erased<H> {
     served: Arc<Served<H>>,
     /// What the handler publishes by; it lives as long as the server does.
-    publish: Arc<dyn Publish>,
+    _publish: Arc<dyn Publish>,
 }
 
-/// Erases a handler's type, once it was found to be in order.
+/// Erases a handler's type, once it, and all else of which this is told, was found to be in order. From then on the handler
+/// counts as started, and what it offers is read: so nothing that it still has to fix then can change in between.
 pub(crate) fn erase<H: Handler>(
     handler: H,
+    others: Result<(), Misconfigured>,
     streams: Streams,
     disconnect: Option<Disconnect>,
     terms: Terms,
 ) -> Result<Arc<dyn Spawn>, Misconfigured> {
-    let checked = handler.check();
+    let checked = Misconfigured::both(handler.check(), extension_ids(&handler.capabilities()));
+    let found = Misconfigured::both(Misconfigured::both(others, checked), server_info(&handler));
+    let server_info = found?;
+    let publish: Arc<dyn Publish> = Arc::new(streams.registry.clone());
+    handler.started(Notifier::new(&publish));
     let capabilities = handler.capabilities();
+    let late = Arc::new(Late::new());
+    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, terms, late });
+    Ok(Arc::new(Erased { served, _publish: publish }))
+}
+
+fn extension_ids(capabilities: &ServerCapabilities) -> Result<(), Misconfigured> {
     let unprefixed = capabilities.extensions.keys().filter(|id| !meta_key::is_extension(id));
     let faults = unprefixed.map(|id| {
         format!(
             "extension `{id}`: an identifier has a prefix and a name, such as `com.example/thing` (VER-11)"
         )
     });
-    Misconfigured::both(checked, Misconfigured::unless_empty(faults.collect()))?;
-    let server_info = handler.server_info().map(|info| serde_json::value::to_raw_value(&info)).transpose();
-    let server_info = server_info
-        .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?
-        .map(Arc::from);
-    let publish = Arc::new(streams.registry.clone());
-    let late = Arc::new(Late::new());
-    let served = Arc::new(Served { handler, capabilities, server_info, streams, disconnect, terms, late });
-    Ok(Arc::new(Erased { served, publish }))
+    Misconfigured::unless_empty(faults.collect())
+}
+
+fn server_info(handler: &impl Handler) -> Result<Option<Arc<RawValue>>, Misconfigured> {
+    let written = handler.server_info().map(|info| serde_json::value::to_raw_value(&info)).transpose();
+    let written = written
+        .map_err(|error| Misconfigured::new(format!("server_info: cannot be written as JSON: {error}")))?;
+    Ok(written.map(Arc::from))
 }
 
 impl<H: Handler> Spawn for Erased<H> {
@@ -153,9 +161,5 @@ impl<H: Handler> Spawn for Erased<H> {
 
     fn serves(&self, method: &str) -> Result<bool, Crash> {
         catch_unwind(AssertUnwindSafe(|| self.served.handler.serves(method))).map_err(Crash::from_panic)
-    }
-
-    fn started(&self) {
-        self.served.handler.started(Notifier::new(&self.publish));
     }
 }

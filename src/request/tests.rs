@@ -74,7 +74,8 @@ impl Served {
         let caps = StreamCaps { server: 1, principal: 1, anonymous: false };
         let time = Duration::from_secs(1);
         let limits = StreamLimits { lifetime: time, idle: None };
-        let handler = erase(handler, Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
+        let handler =
+            erase(handler, Ok(()), Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
         let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
         Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1, 1), connection: Count::new(1) }
     }

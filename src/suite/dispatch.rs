@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::handler::{Channel, Handler, Misconfigured, Notifier, Reply, RpcError};
 use crate::wire::{CallToolRequest, Implementation, Request, ServerCapabilities};
 
+use super::catalog::Kind;
 use super::entry::Entry;
 use super::running::Running;
 use super::subscriptions::Streaming;
@@ -59,14 +60,27 @@ impl fmt::Debug for SuiteMessage {
 impl Suite {
     /// What follows from everything that is registered and promised.
     fn offered(&self) -> ServerCapabilities {
-        let own = self.providers.current.catalog().capabilities().logging();
+        let own = self.providers.current.catalog().capabilities();
         let extensions = self.providers.extensions.iter().map(|extension| extension.capabilities.clone());
         let mut offered = extensions.fold(own, ServerCapabilities::and).and(self.promises.clone());
         // What completes may be added by a handle; until then there are no proposals.
         if self.providers.current.has_handle() && (offered.prompts.is_some() || offered.resources.is_some()) {
             offered = offered.completions();
         }
+        let can_log = Kind::ALL.into_iter().any(|kind| kind.is_in(&offered));
+        if self.logging && can_log {
+            offered = offered.logging();
+        }
         self.promised(offered)
+    }
+
+    fn warn(&self) {
+        if self.providers.current.warns() {
+            for warning in &self.warnings {
+                tracing::warn!(target: "ractor_mcp", "{warning}");
+            }
+            self.warn_of_undescribed_tools();
+        }
     }
 
     /// A model chooses a tool by its description.
@@ -195,22 +209,17 @@ impl Handler for Suite {
     fn check(&self) -> Result<(), Misconfigured> {
         let faults = self.identity.faults().chain(self.faults.iter().cloned());
         let faults = faults.chain(self.subscriptions.fault());
-        Misconfigured::unless_empty(faults.collect())?;
-        if self.providers.current.warns() {
-            for warning in &self.warnings {
-                tracing::warn!(target: "ractor_mcp", "{warning}");
-            }
-            self.warn_of_undescribed_tools();
-        }
-        self.providers.current.settle(|| self.offered());
-        Ok(())
+        Misconfigured::unless_empty(faults.collect())
     }
 
     fn scopes(&self) -> Vec<String> {
         self.providers.current.catalog().scopes().map(str::to_owned).collect()
     }
 
+    /// From here on what is offered stays as it is, so that a handle adds nothing that the server would refuse.
     fn started(&self, notifier: Notifier) {
+        self.warn();
+        self.providers.current.settle(|| self.offered());
         self.providers.current.started(notifier);
     }
 }

@@ -154,6 +154,7 @@ pub struct Suite {
     page_size: usize,
     cache: CacheHints,
     question_time: Duration,
+    logging: bool,
     /// Uses whose time is over.
     late: Arc<Late>,
 }
@@ -172,6 +173,7 @@ impl Suite {
             page_size: PAGE_SIZE,
             cache: CacheHints::NONE,
             question_time: KeyRing::LIFETIME,
+            logging: true,
             late: Arc::new(Late::new()),
         }
     }
@@ -335,6 +337,15 @@ impl Suite {
     #[must_use]
     pub fn cache(mut self, hints: CacheHints) -> Self {
         self.cache = hints;
+        self
+    }
+
+    /// Sets whether tools, resources and prompts may send log records to clients that ask for them ([`Call::log`], LOG-01).
+    /// Default: they may. Where they may not, and where there are none, `logging` is not declared, and a record is dropped and
+    /// traced as a bug. The specification would rather see servers trace by other means (LOG-09).
+    #[must_use]
+    pub fn logging(mut self, on: bool) -> Self {
+        self.logging = on;
         self
     }
 

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::handler::{Handler, Misconfigured, Terms, Threads};
+use crate::handler::{Handler, Terms, Threads};
 use crate::http::Endpoint;
 use crate::request::{Budget, Drain, Phase, Slots, Spawn, Streams, erase};
 use crate::rules::host::HostPolicy;
@@ -68,8 +68,7 @@ impl Server {
         let terms = Terms { threads: Threads::default(), ..options.terms.clone() };
         let threads = terms.threads.clone();
         let checked = options.check(&handler.scopes());
-        let erased = erase(handler, streams.clone(), options.disconnect.clone(), terms);
-        let handler = Misconfigured::both(checked, erased)?;
+        let handler = erase(handler, checked, streams.clone(), options.disconnect.clone(), terms)?;
         if cfg!(panic = "abort") {
             tracing::warn!(
                 target: "ractor_mcp",
@@ -112,7 +111,6 @@ impl Server {
             limits_reached: Warnings::new(),
             ports: Mutex::default(),
         });
-        server.handler.started();
         Ok(server)
     }
 

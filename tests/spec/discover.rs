@@ -33,8 +33,11 @@ async fn disc_04_disc_05_a_capability_is_there_if_and_only_if_the_feature_is_ser
     let with_tools = discovered(&server::start().await).await["capabilities"].clone();
     assert!(with_tools["tools"].is_object());
     assert!(with_tools["tools"].get("listChanged").is_none_or(|flag| flag == false));
+    assert!(with_tools["logging"].is_object(), "a tool may log");
     let bare = Server::start(Suite::new("bare", "1")).await;
-    assert_eq!(discovered(&bare).await["capabilities"].get("tools"), None);
+    assert_eq!(discovered(&bare).await["capabilities"], json!({}), "nothing is there that could log");
+    let quiet = Server::start(Suite::new("quiet", "1").tool("quiet", || async {}).logging(false)).await;
+    assert_eq!(discovered(&quiet).await["capabilities"], json!({"tools": {}}));
     for capability in ["prompts", "resources", "completions", "experimental"] {
         assert_eq!(with_tools.get(capability), None, "{capability}");
     }

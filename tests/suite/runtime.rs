@@ -410,3 +410,54 @@ async fn any_handler_is_given_what_tells_its_streams() {
     drop((server, lists, resources));
     assert_eq!(notifier.tools_changed(), 0);
 }
+
+/// Passes on to a suite what it has to, and no more: not `check`.
+struct Wraps(Suite);
+
+impl Handler for Wraps {
+    type State = <Suite as Handler>::State;
+    type Message = <Suite as Handler>::Message;
+
+    async fn init(&self, channel: &Channel<Self::Message>) -> Result<Self::State, RpcError> {
+        self.0.init(channel).await
+    }
+
+    async fn handle_request(
+        &self,
+        request: Request,
+        channel: &Channel<Self::Message>,
+        state: &mut Self::State,
+    ) -> Result<Reply, RpcError> {
+        self.0.handle_request(request, channel, state).await
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        self.0.capabilities()
+    }
+
+    fn started(&self, notifier: Notifier) {
+        self.0.started(notifier);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn disc_04_what_a_suite_behind_another_handler_offers_is_fixed_when_it_serves_too() {
+    let suite = Suite::new("s", "1").tool("first", text);
+    let handle = suite.handle();
+    let server = serve(Wraps(suite)).await;
+    let refused = handle.add_prompt("late", text).unwrap_err().to_string();
+    assert!(refused.contains("started without prompts"), "{refused}");
+    let discovered = server.connect().await.request("server/discover", json!({})).await;
+    assert_eq!(discovered.result()["capabilities"].get("prompts"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_changes_nothing() {
+    let suite = Suite::new("s", "1").tool("first", text);
+    let handle = suite.handle();
+    let (logs, _guard) = Logs::record(tracing::Level::WARN);
+    suite.check().unwrap();
+    assert_eq!(logs.text(), "", "nothing is traced");
+    handle.add_prompt("late", text).unwrap();
+    assert!(suite.capabilities().prompts.is_some(), "it has not started");
+}
