@@ -14,7 +14,7 @@ use super::{Call, PromptSpec, ResourceSpec, Suite, SuiteMessage, ToolError, cach
 
 impl Suite {
     fn cursors(&self, call: &Call) -> Cursors {
-        Cursors::new(&self.keys, call, call.name(), self.page_size)
+        Cursors::new(&self.keys, call, call.name(), self.page_size, self.cursor_time)
     }
 
     pub(super) async fn list_tools(

@@ -152,6 +152,7 @@ pub struct Suite {
     keys: KeyRing,
     subscriptions: Subscriptions,
     page_size: usize,
+    cursor_time: Duration,
     cache: CacheHints,
     question_time: Duration,
     logging: bool,
@@ -171,6 +172,7 @@ impl Suite {
             keys: KeyRing::random(),
             subscriptions: Subscriptions::default(),
             page_size: PAGE_SIZE,
+            cursor_time: KeyRing::LIFETIME,
             cache: CacheHints::NONE,
             question_time: KeyRing::LIFETIME,
             logging: true,
@@ -327,6 +329,16 @@ impl Suite {
             self.faults.push("the page size is 0; at least 1 would do".to_owned());
         }
         self.page_size = items;
+        self
+    }
+
+    /// Sets how long the cursor behind a page is good, 20 minutes by default; then the client begins its list again.
+    #[must_use]
+    pub fn cursor_time(mut self, time: Duration) -> Self {
+        if time.is_zero() {
+            self.faults.push("the cursor time is zero; at least a millisecond would do".to_owned());
+        }
+        self.cursor_time = time;
         self
     }
 

@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -183,12 +184,13 @@ pub(super) struct Cursors {
     binding: Binding,
     /// The most items that a page holds.
     size: usize,
+    lifetime: Duration,
 }
 
 impl Cursors {
-    pub(super) fn new(keys: &KeyRing, call: &Call, method: &str, size: usize) -> Self {
+    pub(super) fn new(keys: &KeyRing, call: &Call, method: &str, size: usize, lifetime: Duration) -> Self {
         let binding = Binding::new("cursor", call.principal(), method);
-        Self { keys: keys.with_clock(call.clock()), binding, size }
+        Self { keys: keys.with_clock(call.clock()), binding, size, lifetime }
     }
 
     fn open(&self, cursor: Option<&str>) -> Result<Position, InvalidToken> {
@@ -201,7 +203,7 @@ impl Cursors {
 
     fn seal(&self, position: &Position) -> Result<String, RpcError> {
         let payload = serde_json::to_vec(position).map_err(RpcError::internal)?;
-        let cursor = self.keys.seal(&self.binding, &payload, KeyRing::LIFETIME)?;
+        let cursor = self.keys.seal(&self.binding, &payload, self.lifetime)?;
         if cursor.len() > LONGEST_CURSOR {
             return Err(RpcError::internal(format!(
                 "the cursor behind `{}` takes {} bytes sealed; at most {LONGEST_CURSOR} can be sent back",

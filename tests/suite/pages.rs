@@ -256,6 +256,18 @@ async fn page_04_a_cursor_is_stale_after_20_minutes() {
 }
 
 #[tokio::test]
+async fn page_04_a_cursor_is_good_for_as_long_as_the_suite_says() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let server = Server::start_with(long().cursor_time(HOUR), Options::new().clock(clock.clone())).await;
+    let cursor = cursor(&server.send(list("tools/list", None)).await);
+    clock.advance(HOUR - Duration::from_millis(1));
+    assert_eq!(server.send(list("tools/list", Some(&cursor))).await.code(), 0);
+    clock.advance(Duration::from_millis(1));
+    assert_eq!(server.send(list("tools/list", Some(&cursor))).await.code(), -32602);
+}
+
+#[tokio::test]
 async fn cache_04_all_pages_have_one_scope() {
     let public = CacheHints::public(Duration::from_secs(60));
     let suite = long()
