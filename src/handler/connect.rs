@@ -1,4 +1,5 @@
-//! The hooks around a request: who calls, before anything is read, and what became of it, at its end.
+//! The hooks around a request: who calls, before anything is read; whether they still may, while a stream is open; and what
+//! became of it, at its end.
 
 use std::fmt;
 use std::future::Future;
@@ -139,6 +140,32 @@ impl Connect {
 impl fmt::Debug for Connect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Connect")
+    }
+}
+
+type Asking = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// The `still_valid` hook, its type erased.
+#[derive(Clone)]
+pub(crate) struct StillValid(Arc<dyn Fn(Principal) -> Asking + Send + Sync>);
+
+impl StillValid {
+    pub(crate) fn new<F, Fut>(hook: F) -> Self
+    where
+        F: Fn(Principal) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = bool> + Send + 'static,
+    {
+        Self(Arc::new(move |caller| Box::pin(hook(caller))))
+    }
+
+    pub(crate) fn ask(&self, caller: Principal) -> Asking {
+        (self.0)(caller)
+    }
+}
+
+impl fmt::Debug for StillValid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StillValid")
     }
 }
 

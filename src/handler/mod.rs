@@ -48,7 +48,7 @@ pub(crate) use change::{Change, Noted};
 pub use channel::{Channel, Sent};
 pub use clock::{Clock, ManualClock};
 pub use connect::{Challenge, ConnectRequest, Denied, RequestEnd};
-pub(crate) use connect::{Connect, Disconnect};
+pub(crate) use connect::{Connect, Disconnect, StillValid};
 pub(crate) use context::RequestContext;
 pub use error::{Closed, Misconfigured, RpcError};
 pub(crate) use exchange::Exchange;

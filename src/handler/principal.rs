@@ -37,6 +37,7 @@ impl Principal {
 
     /// Sets when the caller's authorization ends, by the server's [clock](crate::Options::clock): from then on it is refused
     /// with 401, and its streams end with `shutdown: expired` (AUTH-14). A call that runs goes on. Default: never.
+    /// Who may be revoked before is asked about with [`Options::still_valid`](crate::Options::still_valid).
     #[must_use]
     pub fn expiring_at(self, at: SystemTime) -> Self {
         self.map(|known| known.expires_at = Some(at))

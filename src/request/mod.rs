@@ -6,6 +6,7 @@
 //! | `outbox.rs` | the bounded queue between the actor and its response |
 //! | `stream.rs` | what an open listen stream holds beside its handler |
 //! | `registry.rs` | which streams are told of what |
+//! | `verification.rs` | whether the caller of a stream may still listen |
 //! | `authorization.rs` | the changes that the application has yet to allow |
 //! | `admission.rs` | how many streams there may be, of whom |
 //! | `changes.rs` | the changes that a stream has yet to tell |
@@ -33,6 +34,7 @@ mod spawn;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod verification;
 pub(crate) mod weight;
 
 pub(crate) use admission::{Place, StreamCaps};
@@ -43,3 +45,4 @@ pub use registry::Topic;
 pub(crate) use slots::{Count, Lane, Slot, Slots};
 pub(crate) use spawn::{Call, Held, Message, Spawn, erase};
 pub(crate) use stream::{StreamLimits, Streams};
+pub(crate) use verification::Verification;

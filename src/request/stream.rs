@@ -20,6 +20,7 @@ use crate::wire::{RequestId, ServerNotification, SubscriptionFilter};
 use super::admission::{Admission, Admitted, StreamCaps};
 use super::authorization::Authorization;
 use super::registry::{Entry, Registry};
+use super::verification::Verification;
 
 /// The limits of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +37,12 @@ pub(crate) struct Streams {
     pub(crate) registry: Registry,
     pub(crate) admission: Admission,
     pub(crate) limits: StreamLimits,
+    pub(crate) verification: Option<Verification>,
 }
 
 impl Streams {
-    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits) -> Self {
-        Self { registry: Registry::default(), admission: Admission::new(caps), limits }
+    pub(crate) fn new(caps: StreamCaps, limits: StreamLimits, verification: Option<Verification>) -> Self {
+        Self { registry: Registry::default(), admission: Admission::new(caps), limits, verification }
     }
 }
 
@@ -94,7 +96,8 @@ impl Stream {
         let admitted = streams.admission.open(pid, principal);
         let entry = grant.registered.then(|| streams.registry.register(&subscriber, principal));
         // In a box, so that its task has room for it once.
-        let attending = Box::pin(attend(Arc::clone(&subscriber), streams.limits, expired(context)));
+        let ends = [expired(context), revoked(context, streams.verification.as_ref())];
+        let attending = Box::pin(attend(Arc::clone(&subscriber), streams.limits, ends));
         let stream = pid.clone();
         let attendant = tokio::spawn(async move {
             // A stream that nobody watches over would outlive its limits.
@@ -206,8 +209,16 @@ fn expired(context: &RequestContext) -> Waiting<'static> {
     }
 }
 
-/// Watches over a stream: ends it at its limits of time, and tells it what was allowed meanwhile.
-async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, expired: Waiting<'static>) {
+/// The news that the application has taken back what it found the caller to be.
+fn revoked(context: &RequestContext, verification: Option<&Verification>) -> Waiting<'static> {
+    match verification {
+        Some(verification) => Box::pin(verification.clone().revoked(context.principal.clone())),
+        None => Box::pin(std::future::pending()),
+    }
+}
+
+/// Watches over a stream: ends it at its limits of time and with its caller, and tells it what was allowed meanwhile.
+async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, [expired, revoked]: [Waiting<'static>; 2]) {
     let telling: Waiting<'_> = match &stream.authorization {
         Some(authorization) => Box::pin(stream.tell_allowed(authorization)),
         None => Box::pin(std::future::pending()),
@@ -216,6 +227,7 @@ async fn attend(stream: Arc<Subscriber>, limits: StreamLimits, expired: Waiting<
         biased;
         tag = stream.limit(limits) => stream.pid.exit(ExitReason::ShutdownWith(tag)),
         () = expired => stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED)),
+        () = revoked => stream.pid.exit(ExitReason::ShutdownWith(Tag::EXPIRED)),
         () = telling => {}
     }
 }

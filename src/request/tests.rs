@@ -75,7 +75,7 @@ impl Served {
         let time = Duration::from_secs(1);
         let limits = StreamLimits { lifetime: time, idle: None };
         let handler =
-            erase(handler, Ok(()), Streams::new(caps, limits), disconnect, Terms::default()).unwrap();
+            erase(handler, Ok(()), Streams::new(caps, limits, None), disconnect, Terms::default()).unwrap();
         let parent = DynamicSupervisor::start(Parent::none(), "connection", DynamicOptions::default());
         Self { handler, parent: parent.await.unwrap(), slots: Slots::new(1, 1), connection: Count::new(1) }
     }

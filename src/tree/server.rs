@@ -63,7 +63,7 @@ impl Server {
         options: Options,
         parent: Parent,
     ) -> Result<Arc<Self>, Error> {
-        let streams = Streams::new(options.stream_caps, options.stream_limits);
+        let streams = Streams::new(options.stream_caps, options.stream_limits, options.verification());
         // The same options may start several servers.
         let terms = Terms { threads: Threads::default(), ..options.terms.clone() };
         let threads = terms.threads.clone();

@@ -363,6 +363,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         .authorize_time(zero)
         .max_filter(0)
         .stream_queue(0)
+        .stream_queue_bytes(0)
         .connect_time(zero)
         .allowed_hosts(Vec::<String>::new())
         .allowed_origins(["not an origin"]);
@@ -399,6 +400,7 @@ async fn an_option_below_its_least_value_is_refused_at_the_start_by_its_name() {
         "authorize_time",
         "max_filter",
         "stream_queue",
+        "stream_queue_bytes",
         "connect_time",
         "allowed_hosts",
         "allowed_origins",
@@ -441,6 +443,7 @@ async fn the_largest_values_are_no_limits() {
         .max_filter(usize::MAX)
         .outbox(usize::MAX, usize::MAX)
         .stream_queue(usize::MAX)
+        .stream_queue_bytes(usize::MAX)
         .mailbox(usize::MAX)
         .progress_rate(u32::MAX)
         .log_rate(u32::MAX);

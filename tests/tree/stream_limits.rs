@@ -1,5 +1,6 @@
 //! The options that bound streams, and what waits for a request, each at its edge. Under a paused clock.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use ractor_mcp::otp::{Address, ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::{TestCall, TestClient, TestServer};
 use ractor_mcp::wire::{Notification, Request, ServerCapabilities, ServerNotification, SubscriptionFilter};
-use ractor_mcp::{Grant, Options, Topic};
+use ractor_mcp::{Grant, Options, Principal, Topic};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
@@ -174,6 +175,61 @@ async fn stream_queue() {
     }
     assert_eq!(publish(), 1, "and the stream goes on");
     assert!(fixture.is_open());
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_queue_bytes() {
+    let fixture = start(Options::new().stream_queue_bytes(1000)).await;
+    let mut stream = fixture.open(tools()).await;
+    let publish = |size: usize| {
+        let params = json!({"text": "x".repeat(size)}).as_object().cloned().expect("an object");
+        let notification = ServerNotification::custom("notifications/com.example/x", params);
+        fixture.server.mcp().publish(&Topic::Tools, &notification)
+    };
+    assert_eq!([publish(300), publish(300), publish(600), publish(10)], [1, 1, 0, 1], "the third is missed");
+    for _ in 0..3 {
+        stream.next_event().await.expect("one of three");
+    }
+    assert_eq!(publish(5000), 1, "one that is larger waits alone");
+    assert_eq!(publish(1), 0);
+    assert!(fixture.is_open());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f12_still_valid_is_asked_at_each_keep_alive() {
+    let (asked, valid) = (Arc::<AtomicUsize>::default(), Arc::new(AtomicBool::new(true)));
+    let (counts, says) = (Arc::clone(&asked), Arc::clone(&valid));
+    let options = Options::new().keep_alive(LIMIT).connect(|_| async { Ok(Principal::new("alice")) });
+    let options = options.still_valid(move |caller| {
+        assert_eq!(caller.id(), Some("alice"));
+        counts.fetch_add(1, Ordering::SeqCst);
+        let valid = says.load(Ordering::SeqCst);
+        async move { valid }
+    });
+    let fixture = start(options).await;
+    let _stream = fixture.open(tools()).await;
+    sleep(2 * LIMIT + EDGE).await;
+    assert_eq!((asked.load(Ordering::SeqCst), fixture.is_open()), (2, true));
+    valid.store(false, Ordering::SeqCst);
+    sleep(LIMIT - 2 * EDGE).await;
+    assert!(fixture.is_open(), "not asked yet");
+    sleep(2 * EDGE).await;
+    assert_eq!(fixture.reason().await, ExitReason::ShutdownWith(Tag::EXPIRED));
+    assert_eq!(fixture.server.mcp().notify_tools_changed(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f12_no_answer_ends_a_stream_too() {
+    let panics = Options::new().still_valid(|_| async { panic!("no answer") });
+    let hangs = Options::new().connect_time(LIMIT).still_valid(|_| std::future::pending());
+    for (options, last) in [(panics, LIMIT), (hangs, 2 * LIMIT)] {
+        let fixture = start(options.keep_alive(LIMIT)).await;
+        let _stream = fixture.open(tools()).await;
+        sleep(last - EDGE).await;
+        assert!(fixture.is_open());
+        sleep(2 * EDGE).await;
+        assert_eq!(fixture.reason().await, ExitReason::ShutdownWith(Tag::EXPIRED));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use crate::handler::{Clock, Connect, ConnectRequest, Denied, Disconnect, Principal, RequestEnd};
+use crate::handler::{Clock, Connect, ConnectRequest, Denied, Disconnect, Principal, RequestEnd, StillValid};
 use crate::http::ProtectedResource;
+use crate::request::Verification;
 use crate::rules::host::HostPolicy;
 
 use super::{Options, within_reach};
@@ -35,11 +36,39 @@ impl Options {
         self
     }
 
-    /// How long the `connect` hook may take, 10 s by default; then the request answers 503.
+    /// How long the `connect` hook may take, 10 s by default; then the request answers 503. The
+    /// [`still_valid`](Options::still_valid) hook has as long.
     #[must_use]
     pub fn connect_time(mut self, time: Duration) -> Self {
         self.gate.time = within_reach(time);
         self.above_zero("connect_time", time)
+    }
+
+    /// Says whether the caller of an open stream may still listen, for those who may be revoked before their authorization
+    /// [ends](Principal::expiring_at) (F12). It is asked at each [keep-alive](Options::keep_alive) of each stream, so it should be
+    /// quick. `false` ends the stream with `shutdown: expired`, and so do a panic and no answer within
+    /// [`connect_time`](Options::connect_time): the client listens again, and `connect` has the word. By default whoever was let in
+    /// stays until its authorization or the [lifetime](Options::stream_lifetime) of its stream ends.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    /// use std::sync::{Arc, RwLock};
+    /// use ractor_mcp::Options;
+    ///
+    /// let revoked = Arc::new(RwLock::new(HashSet::<String>::new()));
+    /// let options = Options::new().still_valid(move |caller| {
+    ///     let is_revoked = revoked.read().is_ok_and(|revoked| caller.id().is_some_and(|id| revoked.contains(id)));
+    ///     async move { !is_revoked }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn still_valid<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(Principal) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = bool> + Send + 'static,
+    {
+        self.still_valid = Some(StillValid::new(hook));
+        self
     }
 
     /// Is told the end of each request and notification, with its reason and its duration, however it ended. It runs in
@@ -106,6 +135,11 @@ impl Options {
     pub fn null_origin(mut self, allowed: bool) -> Self {
         self.origins = self.origins.with_null(allowed);
         self
+    }
+
+    pub(super) fn verification(&self) -> Option<Verification> {
+        let hook = self.still_valid.clone()?;
+        Some(Verification { hook, every: self.limits.keep_alive, limit: self.gate.time })
     }
 
     /// A document that asks for tokens, and nobody who looks at them: everyone would be let in.

@@ -15,7 +15,7 @@ mod streams;
 
 use std::time::Duration;
 
-use crate::handler::{Disconnect, Misconfigured, Terms};
+use crate::handler::{Disconnect, Misconfigured, StillValid, Terms};
 use crate::http::{Gate, Limits};
 use crate::request::{StreamCaps, StreamLimits};
 use crate::rules::{host::HostPolicy, origin::OriginPolicy};
@@ -29,14 +29,16 @@ const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 /// What one tool, resource or prompt may take, how long pages are, and how long sealed tokens last, is set of a
 /// [`Suite`](crate::Suite). These limits are fixed:
 ///
-/// | of | at most | beyond it |
-/// |---|---|---|
-/// | header lines of one request over HTTP/1.1 | 100 | 431 |
-/// | JSON values in one message | 200,000 | 400 |
-/// | nesting, whatever [`max_depth`](Options::max_depth) says | 126 levels | 400 |
-/// | a sealed token, a client's question and answers in it included | 16 KiB | `-32602` |
-/// | members of `tracestate`; `baggage` | 32; 8 KiB | left out |
-/// | restarts of one supervisor's children | 3 in 5 s | the supervisor ends |
+/// | of | at most | beyond it | why it is no option |
+/// |---|---|---|---|
+/// | header lines of one request over HTTP/1.1 | 100 | 431 | the HTTP parser's own bound |
+/// | JSON values in one message | 200,000 | 400 | what they take is bounded by [`body_budget`](Options::body_budget) |
+/// | nesting, whatever [`max_depth`](Options::max_depth) says | 126 levels | 400 | the JSON reader's own bound |
+/// | a sealed token, a client's question and answers in it included | 16 KiB | `-32602` | other nodes have to take what one seals |
+/// | a cursor | 8 KiB | `-32603` | clients send it back under [`max_token`](Options::max_token), which is at least that |
+/// | empty pages of repositories in one list | 100 | a short page | the client asks on |
+/// | members of `tracestate`; `baggage` | 32; 8 KiB | left out | the specifications of both say so |
+/// | restarts of one supervisor's children | 3 in 5 s | the supervisor ends | no actor that is restarted runs code of the application |
 ///
 /// ```
 /// use std::time::Duration;
@@ -51,6 +53,7 @@ pub struct Options {
     pub(super) hosts: Option<HostPolicy>,
     pub(super) origins: OriginPolicy,
     pub(super) gate: Gate,
+    still_valid: Option<StillValid>,
     pub(super) disconnect: Option<Disconnect>,
     pub(super) terms: Terms,
     pub(super) max_connections: usize,
@@ -73,6 +76,7 @@ impl Default for Options {
             hosts: None,
             origins: OriginPolicy::default(),
             gate: Gate { time: Duration::from_secs(10), ..Gate::default() },
+            still_valid: None,
             disconnect: None,
             terms: Terms::default(),
             max_connections: 10_000,

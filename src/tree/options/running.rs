@@ -100,7 +100,8 @@ impl Options {
         self.at_least("log_rate", per_second as usize, 1)
     }
 
-    /// What may wait for a slow client on one response, 64 messages and 1 MiB by default; then its handler waits.
+    /// What may wait for a slow client on one response, 64 messages and 1 MiB by default; then its handler waits. A
+    /// `subscriptions/listen` stream has its [queue](Options::stream_queue) instead.
     #[must_use]
     pub fn outbox(mut self, messages: usize, bytes: usize) -> Self {
         self.limits.outbox.messages = messages;

@@ -41,12 +41,22 @@ impl Options {
         self.above_zero("stream_idle", time)
     }
 
-    /// How many notifications that do not coalesce may wait on one stream, 1,000 by default; then it misses them. As many
-    /// changes of parts of the resources that it named may wait beside them, and all changes that it named itself.
+    /// How many notifications that do not coalesce may wait on one stream, 1,000 by default and within
+    /// [`stream_queue_bytes`](Options::stream_queue_bytes); then it misses those that are published, and its handler waits with its
+    /// own. As many changes of parts of the resources that it named may wait beside them, and all changes that it named itself.
     #[must_use]
     pub fn stream_queue(mut self, messages: usize) -> Self {
         self.limits.stream_outbox.messages = messages;
         self.at_least("stream_queue", messages, 1)
+    }
+
+    /// How many bytes the notifications that do not coalesce may take that wait on one stream, 1 MiB by default; beyond, it is as
+    /// with too [many](Options::stream_queue). One that is larger waits alone. Changes are kept as what changed, and count only
+    /// there.
+    #[must_use]
+    pub fn stream_queue_bytes(mut self, bytes: usize) -> Self {
+        self.limits.stream_outbox.bytes = bytes;
+        self.at_least("stream_queue_bytes", bytes, 1)
     }
 
     /// How many resources and tasks one filter may name, 1,000 by default; more answer `-32602`.
