@@ -38,7 +38,7 @@ impl<M: Send + 'static> Call<M> {
     /// # Errors
     ///
     /// The question, as long as it has no answer; see [`ask`](Call::ask).
-    pub fn elicit<T: DeserializeOwned + JsonSchema>(
+    pub fn elicit<T: DeserializeOwned + JsonSchema + 'static>(
         &self,
         key: &str,
         message: impl Into<String>,

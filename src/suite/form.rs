@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::wire::{ElicitAction, ElicitResult, InputRequest};
 
 use super::Question;
-use super::arguments::Arguments;
+use super::blank::{self, Blank};
 
 /// What a person did with a question. A tool decides what follows from a refusal; it is no error of the protocol
 /// (INP-07, K4).
@@ -41,22 +41,36 @@ impl<T> Elicited<T> {
 /// the person reads; `#[schemars(email)]` and its like set a format.
 ///
 /// Forms are for what the client may see; never ask for passwords or keys in one (INP-05).
+///
+/// The schema of a type is made and compiled when it is first asked for, and kept. Which forms a function asks for cannot be
+/// known when the server starts, so that a type that is no form is found then too: it is a bug, answered with `-32603` and
+/// traced. A test finds it sooner:
+///
+/// ```
+/// use ractor_mcp::suite::{Question, form};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Name { name: String }
+///
+/// assert!(form::<Name>("Who are you?").request().is_ok());
+/// assert!(form::<Vec<Name>>("Who are you all?").request().is_err());
+/// ```
 pub struct Form<T> {
     message: String,
-    schema: Result<Value, String>,
+    blank: blank::Known,
     answer: PhantomData<fn() -> T>,
 }
 
 /// A form with a message; see [`Form`].
-pub fn form<T: DeserializeOwned + JsonSchema>(message: impl Into<String>) -> Form<T> {
-    Form { message: message.into(), schema: schema::<T>(), answer: PhantomData }
+pub fn form<T: DeserializeOwned + JsonSchema + 'static>(message: impl Into<String>) -> Form<T> {
+    Form { message: message.into(), blank: blank::of::<T>(), answer: PhantomData }
 }
 
 impl<T: DeserializeOwned> Question for Form<T> {
     type Answer = Elicited<T>;
 
     fn request(&self) -> Result<InputRequest, String> {
-        Ok(InputRequest::form(&self.message, self.schema.clone()?))
+        Ok(InputRequest::form(&self.message, self.blank()?.schema.clone()))
     }
 
     fn read(&self, answer: Value) -> Result<Elicited<T>, String> {
@@ -76,14 +90,18 @@ impl<T: DeserializeOwned> Form<T> {
     fn decode(&self, mut content: Map<String, Value>) -> Result<T, String> {
         // Clients send `null` for fields that were left empty.
         content.retain(|_, value| !value.is_null());
-        let schema = self.schema.as_ref().map_err(String::clone)?;
-        Arguments::of(schema, "the form", false)?.read(content).map_err(|fault| format!("`content`: {fault}"))
+        self.blank()?.answer.read(content).map_err(|fault| format!("`content`: {fault}"))
+    }
+
+    fn blank(&self) -> Result<&Blank, String> {
+        self.blank.as_ref().as_ref().map_err(String::clone)
     }
 }
 
 impl<T> fmt::Debug for Form<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Form").field("message", &self.message).field("schema", &self.schema).finish()
+        let schema = self.blank.as_ref().as_ref().map(|blank| &blank.schema);
+        f.debug_struct("Form").field("message", &self.message).field("schema", &schema).finish()
     }
 }
 
@@ -102,7 +120,7 @@ pub(super) fn result(answer: Value) -> Result<ElicitResult, String> {
 /// # Errors
 ///
 /// The first field that no form can hold.
-fn schema<T: JsonSchema>() -> Result<Value, String> {
+pub(super) fn schema<T: JsonSchema>() -> Result<Value, String> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let root = settings.into_generator().into_root_schema_for::<T>().to_value();

@@ -12,7 +12,8 @@
 //! | `timeout.rs` | how long one use of a tool, a resource or a prompt may take |
 //! | `call.rs`, `address.rs` | [`Call`], what a running tool knows and sends; [`ToolAddress`], how it is reached |
 //! | `rounds.rs`, `book.rs` | [`Rounds`], questions and answers over several rounds; what they remember of each other |
-//! | `question.rs`, `form.rs`, `asking.rs` | [`Question`], what can be asked; [`Form`], typed answers; asking in a call |
+//! | `question.rs`, `asking.rs` | [`Question`], what can be asked; asking in a call |
+//! | `form.rs`, `blank.rs` | [`Form`], typed answers; what a form of one type asks for |
 //! | `arguments.rs`, `shape.rs` | from JSON to the type that a tool takes, whole floats as integers |
 //! | `output.rs`, `error.rs` | from what a tool returns to JSON; [`ToolError`] |
 //! | `schema.rs` | the schemas that a tool advertises |
@@ -39,6 +40,7 @@ mod addition;
 mod address;
 mod arguments;
 mod asking;
+mod blank;
 mod book;
 mod cache;
 mod call;

@@ -259,7 +259,7 @@ impl Rounds {
     /// # Errors
     ///
     /// The question, as long as it has no answer; see [`ask`](Rounds::ask).
-    pub fn elicit<T: DeserializeOwned + JsonSchema>(
+    pub fn elicit<T: DeserializeOwned + JsonSchema + 'static>(
         &self,
         key: &str,
         message: impl Into<String>,
