@@ -73,7 +73,9 @@ where
         let unread = crash.map(|crash| Unread { owner: address.pid(), crash: Some(crash) });
         // The mailbox makes the message when it is received; if it is not, it drops this.
         address.mailbox().send_exempt(move || {
-            unread.map(Unread::read);
+            if let Some(unread) = unread {
+                unread.read();
+            }
             map(result)
         });
     }))
