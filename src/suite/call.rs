@@ -87,7 +87,8 @@ impl<M: Send + 'static> Call<M> {
     }
 
     /// Sends a log record, if the request asked for logs at or below `level`, and not beyond so many in a second
-    /// ([`Options::log_rate`](crate::Options::log_rate)). The client reads it: no secrets, nothing internal.
+    /// ([`Options::log_rate`](crate::Options::log_rate)). The client reads it: no secrets, nothing internal. A suite may turn
+    /// that off ([`Suite::logging`](super::Suite::logging)).
     ///
     /// # Errors
     ///

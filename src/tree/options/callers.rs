@@ -137,7 +137,7 @@ impl Options {
         self
     }
 
-    pub(super) fn verification(&self) -> Option<Verification> {
+    pub(in crate::tree) fn verification(&self) -> Option<Verification> {
         let hook = self.still_valid.clone()?;
         Some(Verification { hook, every: self.limits.keep_alive, limit: self.gate.time })
     }

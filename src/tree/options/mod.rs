@@ -36,7 +36,7 @@ const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 /// | nesting, whatever [`max_depth`](Options::max_depth) says | 126 levels | 400 | the JSON reader's own bound |
 /// | a sealed token, a client's question and answers in it included | 16 KiB | `-32602` | other nodes have to take what one seals |
 /// | a cursor | 8 KiB | `-32603` | clients send it back under [`max_token`](Options::max_token), which is at least that |
-/// | empty pages of repositories in one list | 100 | a short page | the client asks on |
+/// | pages that one list asks repositories for | 100 | a short page | the client asks on |
 /// | members of `tracestate`; `baggage` | 32; 8 KiB | left out | the specifications of both say so |
 /// | restarts of one supervisor's children | 3 in 5 s | the supervisor ends | no actor that is restarted runs code of the application |
 ///
