@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::otp::{ExitReason, Pid};
 use ractor_mcp::prelude::*;
 use serde_json::json;
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::support::logs::Logs;
-use crate::support::{Client, Post, Server, call, fixture};
+use crate::support::streams::acknowledged;
+use crate::support::{Client, Post, Server, call, fixture, listen_tools};
 
 fn boom() -> Post {
     call("boom", json!({}))
@@ -64,28 +67,28 @@ async fn b5_crash_handling_does_not_loop_whatever_the_payload() {
     assert_eq!((summary.running, summary.killed), (0, 0), "{summary}");
 }
 
+/// The listen streams are read only after the crashes: each has to be there, and to be told of a change that came later.
 #[tokio::test]
 async fn b6_crashes_of_short_lived_children_trip_no_restart_limit() {
-    let server = Server::start(fixture::suite()).await;
+    let server = Server::start(fixture::suite().list_changes()).await;
     let mut streams = Vec::new();
     for _ in 0..50 {
-        let mut stream = server.client().await;
-        stream.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
-        stream.read_head().await;
-        streams.push(stream);
+        streams.push(acknowledged(server.client().await, &listen_tools()).await.0);
     }
-    let listener = server.await_process("listener").await;
-    let connections = server.await_process("connections").await;
+    let above = supervisors(&server).await;
     let mut client = server.client().await;
     for _ in 0..500 {
         assert_eq!(client.send(&boom()).await.code(), -32603);
     }
+    assert_eq!(server.mcp.notify_tools_changed(), 50, "all streams live");
     for stream in &mut streams {
         let event = stream.read_event().await.expect("the stream lives");
-        assert_eq!(event["method"], "notifications/progress");
+        assert_eq!(event["method"], "notifications/tools/list_changed");
     }
-    assert!(listener.is_alive() && connections.is_alive());
-    assert_eq!((listener.restarts(), connections.restarts()), (0, 0));
+    assert_eq!(supervisors(&server).await, above);
+    for label in ["listener", "connections"] {
+        assert_eq!(server.await_process(label).await.restarts(), 0, "{label}");
+    }
 }
 
 /// The supervisors from the root down to one connection, each with its id.
@@ -140,17 +143,10 @@ async fn b8_the_end_of_any_other_child_leaves_its_parent_in_place() {
         }
         assert!(parent.is_alive(), "the parent of {label}");
     }
-    let answered = async {
-        // The acceptor is on its way up.
-        loop {
-            if let Ok(socket) = tokio::net::TcpStream::connect(server.addr).await {
-                drop(socket);
-                break;
-            }
-        }
-        server.send(call("echo", json!({"text": "fine"}))).await.text()
-    };
-    assert_eq!(answered.await, "fine");
+    // The acceptor is on its way up.
+    let reached = async { while TcpStream::connect(server.addr).await.is_err() {} };
+    within(LIMIT, reached).await.expect("the port is open again");
+    assert_eq!(server.send(call("echo", json!({"text": "fine"}))).await.text(), "fine");
 }
 
 /// A tool whose task panics while it works, and that answers afterwards.
@@ -233,13 +229,19 @@ async fn what_a_task_of_a_call_traces_has_the_id_of_the_request() {
     assert!(told[0].contains("a word of the task") && told[0].contains("id=77"), "{told:?}");
 }
 
+/// With the call, and not with what outlives it: its connection goes on, and so does the server.
 #[tokio::test]
 async fn b9_a_task_of_a_call_ends_with_it() {
-    let (held, mut ends) = mpsc::channel::<()>(1);
+    struct Ends(mpsc::UnboundedSender<()>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    let (end, mut ended) = mpsc::unbounded_channel();
     let leaves = move |_: NoArguments, call: Call| {
-        let held = held.clone();
+        let held = Ends(end.clone());
         async move {
-            let held = held;
             call.spawn(async move {
                 let _held = held;
                 std::future::pending::<()>().await;
@@ -248,10 +250,10 @@ async fn b9_a_task_of_a_call_ends_with_it() {
         }
     };
     let server = Server::start(Suite::new("leaves", "1").tool("leaves", leaves)).await;
-    assert_eq!(server.send(call("leaves", json!({}))).await.text(), "answered");
-    server.await_no_process("request").await;
-    // The tool itself holds one sender, until the server is gone.
-    server.mcp.shutdown(Duration::ZERO).await;
-    drop(server);
-    assert_eq!(ends.recv().await, None);
+    let mut client = server.client().await;
+    for _ in 0..2 {
+        assert_eq!(client.send(&call("leaves", json!({}))).await.text(), "answered");
+        within(LIMIT, ended.recv()).await.expect("the task ends").expect("the tool keeps a sender");
+    }
+    assert_eq!(ended.try_recv().ok(), None, "one task a call");
 }

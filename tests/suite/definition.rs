@@ -181,27 +181,6 @@ async fn a_server_with_faulty_tools_does_not_start_and_names_them_all() {
 }
 
 #[tokio::test]
-async fn b9_a_task_of_a_tool_that_panics_costs_nothing_else() {
-    async fn late_boom(_: NoArguments, call: Call) -> &'static str {
-        let (ended, end) = tokio::sync::oneshot::channel::<()>();
-        call.spawn(async move {
-            let _ended = ended;
-            panic!("late");
-        });
-        end.await.unwrap_err();
-        "answered"
-    }
-    let (logs, _guard) = Logs::record(tracing::Level::ERROR);
-    let server = Server::start(fixture::suite().tool("late_boom", late_boom)).await;
-    assert_eq!(server.send(call("late_boom", json!({})).id("77")).await.text(), "answered");
-    assert_eq!(server.send(call("echo", json!({"text": "on"}))).await.text(), "on");
-    let told = logs.await_line("ERROR").await;
-    assert!(told.contains("request tools/call late_boom #77"), "{told}");
-    server.await_no_process("request").await;
-    assert_eq!(logs.lines("ERROR").len(), 1, "{}", logs.text());
-}
-
-#[tokio::test]
 async fn faults_of_the_options_and_of_the_suite_come_in_one_message() {
     let (suite, options) = (Suite::new(" ", "").page_size(0), Options::new().path("mcp").max_body(0));
     let Err(Error::Misconfigured(faults)) = McpSupervisor::start_with(suite, options).await else {
