@@ -1,135 +1,131 @@
-//! Many connections, many requests, and an end in the middle of them: nothing is lost, and nothing is left.
+//! Many connections, and many that come and go: the server holds them, and nothing is left of them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ractor_mcp::prelude::*;
+use ractor_mcp::Options;
 use serde_json::json;
-use tokio::io::AsyncReadExt;
-use tokio::sync::{Mutex, watch};
+use tokio::runtime::Handle;
 
-use crate::support::{Client, Server, await_children, call, fixture};
-
-/// Held by a test that opens very many files, and by one that counts them: in one process, tests run side by side.
-static FILES: Mutex<()> = Mutex::const_new(());
+use super::alone::alone;
+use super::crowds::eventually;
+#[cfg(target_os = "linux")]
+use super::crowds::sockets_of;
+use crate::support::{Server, await_children, call, fixture};
 
 /// How many connections this process can hold both ends of: 10,000 where the system lets it.
 fn most_connections() -> usize {
+    const WANTED: usize = 10_000;
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let soft = files.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(1024);
-    10_000.min((soft - 200) / 2)
-}
-
-#[tokio::test]
-async fn ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room() {
-    let _files = FILES.lock().await;
-    let cap = most_connections();
-    let patient = Options::new().max_connections(cap).first_byte_time(Duration::from_secs(300));
-    let server = Server::start_with(fixture::suite(), patient).await;
-    let mut held = Vec::with_capacity(cap);
-    for _ in 0..cap {
-        held.push(server.client().await);
-    }
-    let connections = server.await_process("connections").await;
-    let count = || connections.children().len();
-    await_children(&connections, cap).await;
-
-    let mut late = server.client().await;
-    late.write(&call("echo", json!({"text": "late"}))).await;
-    // The full server serves those that it has.
-    let first = held.first_mut().unwrap();
-    assert_eq!(first.send(&call("echo", json!({"text": "held"}))).await.text(), "held");
-    assert_eq!(count(), cap);
-    drop(held.pop());
-    assert_eq!(late.read_response().await.text(), "late");
-
-    drop((held, late));
-    await_children(&connections, 0).await;
-}
-
-/// What one client does until the server closes: it counts the results it reads.
-async fn keep_calling(mut client: Client, results: Arc<AtomicUsize>, host: String) {
-    let request = call("count", json!({})).to_bytes(&host);
-    loop {
-        let mut answer = vec![0; 4096];
-        let sent = tokio::io::AsyncWriteExt::write_all(&mut client.socket, &request).await;
-        let read = match sent {
-            Ok(()) => client.socket.read(&mut answer).await.unwrap_or(0),
-            Err(_) => 0,
-        };
-        let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
-        if !answer.starts_with("HTTP/1.1 200") {
-            let ended = answer.is_empty() || answer.starts_with("HTTP/1.1 503");
-            assert!(ended, "neither a result nor a refusal: {answer}");
-            return;
-        }
-        results.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// A call that has run has been answered; whatever is refused has not run.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_signal_under_load_loses_no_call_that_has_run() {
-    let (counted, mut ran) = watch::channel(0_usize);
-    let count = move |_: NoArguments| {
-        let ran = counted.clone();
-        async move {
-            tokio::task::yield_now().await;
-            ran.send_modify(|ran| *ran += 1);
-        }
+    let soft = match files.and_then(|line| line.split_whitespace().next()) {
+        Some("unlimited") => usize::MAX,
+        Some(soft) => soft.parse().expect("a number of files"),
+        None => 1024,
     };
-    let server = Server::start(Suite::new("counting", "1").tool("count", count)).await;
-    let (signal, mut signalled) = watch::channel(false);
-    let mcp = server.mcp.clone();
-    let running = tokio::spawn(async move {
-        mcp.run_until(async move {
-            let _ = signalled.wait_for(|on| *on).await;
-        })
-        .await
+    let most = WANTED.min(soft.saturating_sub(200) / 2);
+    if most < WANTED {
+        println!("only {most} connections, since this process may have {soft} open files (`ulimit -n`)");
+    }
+    let is_gate = cfg!(target_os = "linux") && std::env::var_os("CI").is_some();
+    assert!(!is_gate || most >= 1000, "{most} connections are no crowd: raise `ulimit -n` above 2,200");
+    most
+}
+
+#[test]
+fn ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room() {
+    let name = "load::ten_thousand_connections_fill_the_cap_and_one_that_leaves_makes_room";
+    alone(name, async {
+        let cap = most_connections();
+        let patient = Options::new().max_connections(cap).first_byte_time(Duration::from_secs(300));
+        let server = Server::start_with(fixture::suite(), patient).await;
+        let mut held = Vec::with_capacity(cap);
+        for _ in 0..cap {
+            held.push(server.client().await);
+        }
+        let connections = server.await_process("connections").await;
+        let count = || connections.children().len();
+        await_children(&connections, cap).await;
+
+        let mut late = server.client().await;
+        late.write(&call("echo", json!({"text": "late"}))).await;
+        // The full server serves those that it has.
+        let first = held.first_mut().unwrap();
+        assert_eq!(first.send(&call("echo", json!({"text": "held"}))).await.text(), "held");
+        assert_eq!(count(), cap);
+        drop(held.pop());
+        assert_eq!(late.read_response().await.text(), "late");
+
+        drop((held, late));
+        await_children(&connections, 0).await;
     });
-    let results = Arc::new(AtomicUsize::new(0));
-    let mut clients = Vec::new();
-    for _ in 0..16 {
-        let calling = keep_calling(server.client().await, Arc::clone(&results), server.addr.to_string());
-        clients.push(tokio::spawn(calling));
-    }
-    ran.wait_for(|ran| *ran > 500).await.unwrap();
-    signal.send(true).unwrap();
-    running.await.unwrap().unwrap();
-    for client in clients {
-        client.await.unwrap();
-    }
-    assert_eq!(results.load(Ordering::Relaxed), *ran.borrow());
 }
 
-fn open_files() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
-}
-
-#[tokio::test]
-async fn connections_that_come_and_go_leave_nothing_behind() {
-    let _files = FILES.lock().await;
-    let server = Server::start(fixture::suite()).await;
-    server.send(call("echo", json!({"text": "warm"}))).await;
-    server.await_no_process("connection").await;
-    let (idle, files) = (server.tree().to_string(), open_files());
-    for round in 0..500 {
+/// So many connections, of which each has its way to leave.
+async fn come_and_go(server: &Server, connections: usize) {
+    for round in 0..connections {
         let mut client = server.client().await;
-        client.write(&call("slow", json!({"ms": 60_000}))).await;
-        match round % 3 {
-            // While the call runs; in the middle of a request; after an answer.
-            0 => drop(client),
-            1 => client.reset(),
+        match round % 4 {
+            // When all is answered; while a call runs or begins; while its answer streams.
+            0 => {
+                for _ in 0..2 {
+                    assert_eq!(client.send(&call("echo", json!({"text": "x"}))).await.text(), "x");
+                }
+            }
+            1 => {
+                client.write(&call("slow", json!({"ms": 60_000}))).await;
+                client.reset();
+            }
+            2 => {
+                client.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
+                client.read_head().await;
+                client.reset();
+            }
             _ => {
-                let mut other = server.client().await;
-                other.send(&call("echo", json!({"text": "and away"}))).await;
+                let bytes = call("echo", json!({"text": "x"})).to_bytes("localhost");
+                client.write_bytes(&bytes[..bytes.len() / 2]).await;
+                client.reset();
             }
         }
     }
-    await_children(&server.await_process("connections").await, 0).await;
-    server.await_tree(&idle).await;
-    // Other tests of this process open files too; what 500 rounds would leave behind is far more.
-    assert!(open_files() < files + 300, "{} files, {files} before", open_files());
+}
+
+/// Open files, tasks of tokio, which is where timers live too, and resident memory in KiB, of this process.
+#[cfg(target_os = "linux")]
+fn footprint() -> (usize, usize, usize) {
+    let files = std::fs::read_dir("/proc/self/fd").expect("a folder").count();
+    let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    let resident = resident.trim().trim_end_matches(" kB").parse().expect("a number");
+    (files, Handle::current().metrics().num_alive_tasks(), resident)
+}
+
+/// The bounds are exact, but for memory: there the second half of the connections may add what the allocator moves by itself,
+/// which is less than 200 bytes for each.
+#[cfg(target_os = "linux")]
+#[test]
+fn connections_that_come_and_go_leave_no_socket_task_actor_or_memory() {
+    const CONNECTIONS: usize = 1500;
+    const KIB: usize = 512;
+    let name = "load::connections_that_come_and_go_leave_no_socket_task_actor_or_memory";
+    alone(name, async {
+        let server = Server::start(fixture::suite()).await;
+        let idle = server.tree().to_string();
+        let mut after = Vec::new();
+        for _ in 0..4 {
+            come_and_go(&server, CONNECTIONS).await;
+            server.await_tree(&idle).await;
+            eventually("no socket is left", || sockets_of(server.addr.port()) == 1).await;
+            // The watch over a connection ends a moment after it.
+            let first = after.first().copied();
+            let tasks = |(_, tasks, _): (usize, usize, usize)| tasks;
+            eventually("no task is left", || first.is_none_or(|first| tasks(footprint()) <= tasks(first)))
+                .await;
+            after.push(footprint());
+        }
+        assert!(
+            after.iter().all(|(files, tasks, _)| (*files, *tasks) == (after[0].0, after[0].1)),
+            "{after:?}"
+        );
+        assert!(after[3].2 < after[1].2 + KIB, "files, tasks, KiB of memory: {after:?}");
+    });
 }

@@ -10,9 +10,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alone;
 mod caller;
 mod crash;
 mod crowds;
+mod defaults;
 mod destructors;
 mod disconnect;
 mod embed;
