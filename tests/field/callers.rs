@@ -9,11 +9,12 @@ use axum::extract::Request;
 use axum::middleware::map_request;
 use http_body_util::{BodyExt, Full};
 use ractor_mcp::prelude::*;
+use ractor_mcp::suite::Item;
 use ractor_mcp::{Denied, Options, Principal, ProtectedResource};
 use serde_json::{Value, json};
 use tower_service::Service;
 
-use crate::support::{Post, Server, call, fixture};
+use crate::support::{Post, Server, call, fixture, request};
 
 fn bearing(post: Post, token: &str) -> Post {
     post.header("Authorization", &format!("Bearer {token}"))
@@ -106,7 +107,7 @@ async fn e6_an_id_of_megabytes_is_not_echoed_to_who_has_no_token() {
 
 #[tokio::test]
 async fn f13_two_tokens_of_one_subject_keep_their_own_scopes_on_one_connection() {
-    let write = |_: NoArguments, call: Call| async move {
+    let whoami = |_: NoArguments, call: Call| async move {
         match call.principal().has_scope("write") {
             true => Ok(call.principal().id().unwrap_or("nobody").to_owned()),
             false => Err(RpcError::insufficient_scope(["write"])),
@@ -119,12 +120,27 @@ async fn f13_two_tokens_of_one_subject_keep_their_own_scopes_on_one_connection()
         };
         Ok(Principal::new("alice").with_scopes(scopes.iter().copied()))
     });
-    let server = Server::start_with(Suite::new("scopes", "1").tool("write", write), options).await;
+    let suite = Suite::new("scopes", "1")
+        .tool("read", fixture::echo)
+        .tool("write", fixture::echo)
+        .tool("whoami", whoami)
+        .visible(|caller, item| match item {
+            Item::Tool("whoami") => true,
+            Item::Tool(name) => caller.has_scope(name),
+            _ => false,
+        });
+    let server = Server::start_with(suite, options).await;
     let mut client = server.client().await;
+    let strong = ["read", "write", "whoami"].as_slice();
     for _ in 0..10 {
-        for (token, status) in [("weak", 403), ("strong", 200)] {
-            let post = bearing(call("write", json!({})), token).header("Cookie", "token=strong");
-            assert_eq!(client.send(&post).await.status, status, "{token}");
+        for (token, status, tools) in [("weak", 403, &["read", "whoami"][..]), ("strong", 200, strong)] {
+            let with_token = |post| bearing(post, token).header("Cookie", "token=strong");
+            let called = client.send(&with_token(call("whoami", json!({})))).await;
+            assert_eq!(called.status, status, "{token}");
+            let listed = client.send(&with_token(request("tools/list", json!({})))).await.result();
+            let listed = listed["tools"].as_array().expect("a list").iter();
+            let names: Vec<_> = listed.map(|tool| tool["name"].as_str().expect("a name")).collect();
+            assert_eq!(names, tools, "{token}");
         }
     }
 }

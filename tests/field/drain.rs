@@ -127,9 +127,10 @@ async fn c8_a_generous_limit_is_not_waited_out() {
     assert_eq!(client.read_response().await.text(), "worked for 200 ms");
 }
 
-/// The limit for calls and the limit for their clean-up are two.
+/// The limit for calls and the limit for their clean-up are two. What the first leaves is named, what the second leaves counted.
 #[tokio::test]
 async fn c8_clean_up_has_a_limit_of_its_own() {
+    let (logs, _guard) = Logs::record(tracing::Level::INFO);
     let stubborn = |_: NoArguments, call: Call| async move {
         call.uninterrupted(std::future::pending::<()>()).await;
     };
@@ -143,6 +144,11 @@ async fn c8_clean_up_has_a_limit_of_its_own() {
     server.await_process("request tools/call slow").await;
     let summary = server.mcp.shutdown(Duration::from_secs(1)).await;
     assert_eq!((summary.running, summary.interrupted, summary.killed), (2, 1, 1), "{summary}");
+    let warned = logs.lines("WARN");
+    let left: Vec<_> = warned.iter().filter(|told| told.contains("not finished in time")).collect();
+    assert!(left.len() == 1 && left[0].contains("request tools/call stubborn #1"), "{warned:?}");
+    let told = logs.lines("INFO").pop().expect("the end");
+    assert!(told.contains("1 finished, 1 interrupted, 1 killed"), "{told}");
     assert_eq!(two.read_response().await.text(), "worked for 300 ms");
     assert_eq!(one.read_response().await.code(), -32603);
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
 use crate::support::{Client, Post, Server, await_children, call, fixture};
@@ -67,7 +69,7 @@ async fn a6_closed_while_a_tool_reports_without_pause() {
     client.read_event().await.expect("progress");
     let running = server.await_process("request").await;
     client.reset();
-    running.join().await;
+    assert_eq!(running.join().await, gone());
     server.await_no_process("connection").await;
 }
 
@@ -103,23 +105,43 @@ async fn a6_bytes_after_the_request_do_not_hide_that_the_client_left() {
     }
 }
 
+/// Four in five over connections in memory, since each of the others takes two files. What spins is a task.
 #[tokio::test]
 async fn d11_a_mass_of_clients_that_leave_at_once_leaves_nothing_behind() {
-    let options = Options::new().max_in_flight(1000, 100);
-    let server = Server::start_with(fixture::suite(), options).await;
-    let idle = server.tree().to_string();
-    let mut clients = Vec::new();
-    for _ in 0..200 {
+    const OVER_TCP: usize = 200;
+    const IN_MEMORY: usize = 800;
+    let server = Server::start(fixture::suite()).await;
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    let (idle, idle_tasks) = (server.tree().to_string(), tasks());
+    let (mut clients, mut piped) = (Vec::new(), Vec::new());
+    for _ in 0..OVER_TCP {
         let mut client = server.client().await;
         client.write(&long().progress(json!(1))).await;
         clients.push(client);
     }
+    for _ in 0..IN_MEMORY {
+        let mut client = Client::pipe(&server, 4096).await;
+        client.write(&long().progress(json!(1))).await;
+        piped.push(client);
+    }
     let connections = server.await_process("connections").await;
-    await_children(&connections, 200).await;
+    await_children(&connections, OVER_TCP).await;
     for connection in connections.children() {
         await_children(&connection, 1).await;
     }
+    for client in &mut piped {
+        client.read_head().await;
+        client.read_event().await.expect("progress");
+    }
+    assert_eq!(server.send(call("echo", json!({"text": "full"}))).await.status, 503, "a thousand run");
     clients.into_iter().for_each(Client::reset);
+    drop(piped);
+    let ended = async {
+        while tasks() > idle_tasks {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    within(LIMIT, ended).await.unwrap_or_else(|| panic!("{} tasks, {idle_tasks} before", tasks()));
     server.await_tree(&idle).await;
     assert_eq!(server.send(call("echo", json!({"text": "here"}))).await.text(), "here");
 }

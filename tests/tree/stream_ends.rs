@@ -123,13 +123,15 @@ async fn a_drain_ends_a_stream_at_once() {
 
 #[tokio::test]
 async fn the_oldest_stream_of_a_principal_with_too_many_is_superseded() {
-    let options = Options::new().max_streams(100, 2).cap_anonymous_streams(true);
+    let options = Options::new()
+        .max_streams(100, 2)
+        .connect(|request| async move { Ok(Principal::new(request.bearer_token().unwrap_or("nobody"))) });
     let mut fixture = start(options, ALL).await;
-    let filter = json!({"toolsListChanged": true});
-    let (mut first, _) = fixture.open(filter.clone()).await;
+    let filter = listen(json!({"toolsListChanged": true})).header("Authorization", "Bearer alice");
+    let (mut first, _) = acknowledged(fixture.server.client().await, &filter).await;
     let oldest = fixture.stream().await;
-    let (_second, _) = fixture.open(filter.clone()).await;
-    let (_third, _) = fixture.open(filter).await;
+    let (_second, _) = acknowledged(fixture.server.client().await, &filter).await;
+    let (_third, _) = acknowledged(fixture.server.client().await, &filter).await;
     expect_teardown(&mut first).await;
     assert_eq!(oldest.join().await, ExitReason::ShutdownWith(Tag::SUPERSEDED));
     assert_eq!(fixture.closes.recv().await, Some(ExitReason::ShutdownWith(Tag::SUPERSEDED)));
@@ -186,8 +188,9 @@ async fn a_client_that_reads_nothing_for_the_stall_time_loses_its_stream() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c8_streams_end_at_once_while_a_call_goes_on() {
+async fn c8_streams_end_at_once_while_a_call_goes_on_and_the_trace_tells_of_both() {
     use crate::support::{Server, fixture::slow};
+    let (logs, _guard) = Logs::record(tracing::Level::INFO);
     let suite = ractor_mcp::Suite::new("s", "1").list_changes().tool("slow", slow);
     let server = Server::start(suite).await;
     let mut calling = Client::pipe(&server, ROOM).await;
@@ -203,6 +206,9 @@ async fn c8_streams_end_at_once_while_a_call_goes_on() {
     assert_eq!(calling.read_response().await.text(), "worked for 400 ms");
     let summary = stopping.await.expect("no panic");
     assert_eq!((summary.interrupted, summary.killed), (0, 0), "{summary}");
+    let [begins, ends] = &logs.lines("INFO")[..] else { panic!("{}", logs.text()) };
+    assert!(begins.contains("running=1 streams=1 deadline=20s"), "{begins}");
+    assert!(ends.contains("1 finished, 0 interrupted, 0 killed"), "{ends}");
 }
 
 #[tokio::test]
