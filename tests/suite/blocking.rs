@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 use std::sync::mpsc as wait;
-use std::time::Duration;
 
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::otp::{ExitReason, Tag};
 use ractor_mcp::prelude::*;
 use ractor_mcp::suite::TOOL_BUSY;
@@ -12,8 +12,6 @@ use tokio::sync::mpsc;
 
 use crate::support::logs::Logs;
 use crate::support::{Server, call, fixture};
-
-const LIMIT: Duration = Duration::from_secs(20);
 
 /// A function that blocks its thread until it is told to go on, and then tells whether its call was closed.
 struct Gate {
@@ -68,13 +66,16 @@ async fn c7_a_blocking_function_whose_client_left_sees_it_and_keeps_its_place_un
     assert_eq!(gate.seen.recv().await, Some(true));
     gate.go.send(()).unwrap();
     let mut client = server.client().await;
-    loop {
-        let response = client.send(&call("block", json!({}))).await;
-        if response.code() != TOOL_BUSY {
-            assert_eq!(response.text(), "done");
-            break;
+    // The thread has told, and is about to return.
+    let taken = async {
+        loop {
+            let response = client.send(&call("block", json!({}))).await;
+            if response.code() != TOOL_BUSY {
+                break response.text();
+            }
         }
-    }
+    };
+    assert_eq!(within(LIMIT, taken).await.as_deref(), Some("done"));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Destructors that panic, and handlers that block their thread: the worst that user code can do.
+//! Destructors that panic: the worst that user code can do.
 
 use std::time::Duration;
 
@@ -93,20 +93,4 @@ async fn a_state_whose_destructor_panics_takes_back_no_reply() {
     let mut exits = server.mcp.exits();
     assert_eq!(server.send(call("any", json!({}))).await.text(), "answered");
     assert!(!next_request(&mut exits).await.reason.is_clean(), "the panic is the reason");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_handler_that_blocks_its_thread_is_named_when_the_server_shuts_down() {
-    async fn blocks(_: NoArguments) -> &'static str {
-        std::thread::sleep(Duration::from_secs(4));
-        "at last"
-    }
-    let options = ractor_mcp::Options::new().close_time(Duration::from_millis(50));
-    let server = Server::start_with(fixture::suite().tool("blocks", blocks), options).await;
-    let mut client = server.client().await;
-    client.write(&call("blocks", json!({}))).await;
-    server.await_process("request tools/call blocks").await;
-    let summary = server.mcp.shutdown(Duration::ZERO).await;
-    assert_eq!(summary.stuck.len(), 1, "{summary}");
-    assert!(summary.stuck[0].contains("blocks"), "{summary}");
 }

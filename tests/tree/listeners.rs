@@ -9,7 +9,7 @@ use std::time::Duration;
 use hyper_util::rt::TokioIo;
 use ractor_mcp::Error;
 use ractor_mcp::otp::ExitReason;
-use ractor_mcp::otp::testing::within;
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
 use ractor_mcp::wire::{Request, ServerCapabilities};
@@ -237,9 +237,12 @@ async fn a_listener_that_was_restarted_is_named_and_closed_by_its_handle() {
     first.join().await;
     await_children(&first.parent().expect("`listeners`"), 2).await;
     // It is a child a moment before its handle knows it.
-    while listener.pid() == first {
-        tokio::task::yield_now().await;
-    }
+    let known = async {
+        while listener.pid() == first {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(LIMIT, known).await.expect("the handle knows it");
     let again = listener.pid();
     assert!(again.is_alive());
     listener.close().await;
@@ -267,7 +270,10 @@ async fn a_listener_that_nobody_waits_for_any_more_does_not_stay() {
         () = std::future::ready(()) => {}
     }
     let listeners = || server.mcp.tree().to_string().matches("listener ").count();
-    while !refused(address).await || listeners() > 1 {
-        tokio::task::yield_now().await;
-    }
+    let gone = async {
+        while !refused(address).await || listeners() > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(LIMIT, gone).await.unwrap_or_else(|| panic!("it stays:\n{}", server.tree()));
 }
