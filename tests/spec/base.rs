@@ -1,11 +1,17 @@
 //! Basic: the JSON-RPC base protocol (BASE).
 
+use std::time::Duration;
+
+use ractor_mcp::prelude::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::server;
 use crate::support::logs::Logs;
 use crate::support::mirror::Mirror;
-use crate::support::{Post, Response, Server, call, notification, request};
+use crate::support::streams::acknowledged;
+use crate::support::{Post, Response, Server, call, listen_tools, notification, request, shut_down};
 
 /// A progress token makes the response a stream, so that all kinds of messages occur.
 async fn streamed(server: &Server) -> Response {
@@ -46,10 +52,35 @@ async fn base_04_one_response_after_the_notifications_of_that_request() {
     assert_eq!(with_id, [false, false, true]);
 }
 
+/// Nor where it has something to say or to ask: on a stream of changes, and in a question to the client.
 #[tokio::test]
 async fn base_05_the_server_sends_no_requests() {
-    let server = server::start().await;
-    for message in streamed(&server).await.messages() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Name {
+        #[allow(dead_code, reason = "nobody answers")]
+        name: String,
+    }
+    async fn asks(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
+        call.progress(1, None, None).await?;
+        let _: Elicited<Name> = call.elicit("name", "Who are you?")?;
+        Ok("answered")
+    }
+    let server = Server::start(server::suite().list_changes().tool("asks", asks)).await;
+    let mut messages = streamed(&server).await.messages();
+    let forms = json!({"elicitation": {}});
+    let asked = server.send(call("asks", json!({})).capable_of(forms).progress(json!(1))).await;
+    assert_eq!(asked.result()["resultType"], "input_required");
+    messages.extend(asked.messages());
+    let (mut client, acknowledgement) = acknowledged(server.client().await, &listen_tools()).await;
+    messages.push(acknowledgement);
+    server.mcp.notify_tools_changed();
+    messages.push(client.read_event().await.expect("a change"));
+    shut_down(&server, Duration::from_secs(1));
+    while let Some(message) = client.read_event().await {
+        messages.push(message);
+    }
+    assert_eq!(messages.len(), 3 + 2 + 4);
+    for message in messages {
         assert!(message.get("id").is_none() || message.get("method").is_none(), "{message}");
     }
 }
@@ -83,7 +114,8 @@ async fn base_08_base_12_results_and_errors_echo_the_id_with_value_and_type() {
     for id in ["0", "-1", "\"\"", "\"7\"", "7", "4294967296", "9007199254740993", "123456789012345678901"] {
         for post in [request("tools/list", json!({})), request("no/such", json!({}))] {
             let response = client.send(&post.id(id)).await;
-            let echoed = format!("\"id\":{id}");
+            // To its end: 7 is not the beginning of 77.
+            let echoed = format!("\"id\":{id},");
             assert!(response.body.contains(&echoed), "{echoed} in {}", response.body);
         }
     }

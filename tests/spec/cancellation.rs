@@ -1,20 +1,44 @@
 //! Patterns: cancellation (CANC), and what it means for a response stream (SSE-07 to SSE-09).
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use ractor_mcp::otp::{ExitReason, Tag};
+use ractor_mcp::prelude::*;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{Notify, mpsc};
 
 use super::server;
-use crate::support::{call, notification};
+use crate::support::{Response, Server, call, fixture, notification, shut_down};
 
+/// By a result, an error, a panic, its time, a kill or a drain, and each on a stream, which could carry one.
 #[tokio::test]
 async fn canc_02_a_call_ends_without_a_cancelled_notification_whatever_ends_it() {
-    let server = server::start().await;
-    for tool in ["nothing", "fails", "boom", "fails_late"] {
-        let response = server.send(call(tool, json!({})).progress(json!(1))).await;
-        for message in response.messages() {
-            assert_ne!(message["method"], "notifications/cancelled", "{tool}");
-        }
+    let suite = server::suite().tool("expires", tool(fixture::slow).timeout(Duration::from_millis(20)));
+    let server = Server::start(suite).await;
+    let never_cancelled = |response: Response, tool: &str| {
+        assert!(response.is_stream(), "{tool}: {}", response.body);
+        assert!(!response.body.contains("notifications/cancelled"), "{tool}: {}", response.body);
+    };
+    let ends = |tool: &str| call(tool, json!({})).progress(json!(1));
+    let slow = |tool: &str| call(tool, json!({"ms": 60_000})).progress(json!(1));
+    for tool in ["streams", "fails_late", "fails_streaming", "boom_streaming"] {
+        never_cancelled(server.send(ends(tool)).await, tool);
     }
+    let expired = server.send(slow("expires")).await;
+    assert_eq!(expired.result()["isError"], true, "its time is over");
+    never_cancelled(expired, "expires");
+
+    let mut client = server.client().await;
+    client.write(&slow("slow")).await;
+    server.await_process("request tools/call slow").await.kill();
+    never_cancelled(client.read_response().await, "killed");
+
+    client.write(&slow("slow").id("2")).await;
+    server.await_process("request tools/call slow #2").await;
+    shut_down(&server, Duration::ZERO);
+    never_cancelled(client.read_response().await, "a drain");
 }
 
 #[tokio::test]
@@ -32,18 +56,39 @@ async fn canc_03_sse_07_sse_08_a_client_that_leaves_cancels_its_request() {
     }
 }
 
+/// What the client is sent after it has left would be there to be read: it has closed only its own side. The tool finishes all the
+/// same and tries.
 #[tokio::test]
 async fn canc_05_sse_09_a_cancelled_request_is_sent_nothing_more() {
-    use tokio::io::AsyncWriteExt;
-    let server = server::start().await;
+    let (told, mut tells) = mpsc::unbounded_channel();
+    let go = Arc::new(Notify::new());
+    let left = Arc::clone(&go);
+    let tries = move |_: NoArguments, call: Call| {
+        let (told, left) = (told.clone(), Arc::clone(&left));
+        async move {
+            call.progress(1, None, None).await?;
+            let late = call.clone();
+            call.uninterrupted(async move {
+                left.notified().await;
+                let _ = told.send(late.progress(2, None, None).await.is_err());
+            })
+            .await;
+            Ok::<_, ToolError>("answered")
+        }
+    };
+    let server = Server::start(Suite::new("tries", "1").tool("try", tries)).await;
     let mut client = server.client().await;
-    client.write(&call("slow", json!({"ms": 60_000})).progress(json!(1))).await;
+    client.write(&call("try", json!({})).progress(json!(1))).await;
     client.read_head().await;
     client.read_event().await.expect("progress");
+    let running = server.await_process("request tools/call try").await;
     client.socket.shutdown().await.expect("the write side closes");
-    server.await_no_process("request").await;
+    running.exiting().await;
+    go.notify_one();
+    assert_eq!(tells.recv().await, Some(true), "late progress is refused");
+    running.join().await;
     let rest = String::from_utf8(client.read_to_end().await).expect("text");
-    assert!(!rest.contains("\"result\"") && !rest.contains("\"error\""), "{rest}");
+    assert!(!rest.contains("jsonrpc"), "{rest}");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod cancellation;
 mod data;
 mod discover;
 mod headers;
+mod interleaved;
 mod logging;
 mod meta;
 mod order;

@@ -61,6 +61,7 @@ async fn prog_05_prog_06_fractions_a_missing_total_and_a_message() {
     assert_eq!((reported[1].get("total"), reported[1].get("message")), (None, None));
 }
 
+/// Neither a tool that tells nothing, nor one whose progress has no way to the client.
 #[tokio::test]
 async fn prog_05_a_total_is_a_number_or_absent() {
     let endless = |_: NoArguments, call: Call| async move {
@@ -80,7 +81,10 @@ async fn prog_05_a_total_is_a_number_or_absent() {
 async fn prog_09_a_request_with_a_token_may_get_none() {
     let server = server::start().await;
     let response = server.send(call("echo", json!({"text": "x"})).progress(json!(1))).await;
-    assert_eq!(response.messages().len(), 1);
+    assert_eq!((response.messages().len(), response.text()), (1, "x".to_owned()));
+    let steps = json!({"steps": [{"progress": 1}, {"progress": 2}]});
+    let response = server.send(call("steps", steps).progress(json!(1)).json_only()).await;
+    assert_eq!((response.messages().len(), response.text()), (1, "Dropped Dropped".to_owned()));
 }
 
 #[tokio::test]

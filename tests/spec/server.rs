@@ -69,6 +69,21 @@ async fn fails_late(_: NoArguments, call: Call) -> Result<&'static str, ToolErro
     Err(RpcError::missing_capability(&ClientCapabilities::only_sampling()).into())
 }
 
+async fn streams(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
+    call.start_stream().await?;
+    Ok("streamed")
+}
+
+async fn fails_streaming(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {
+    call.start_stream().await?;
+    Err(ToolError::new("the printer is out of paper"))
+}
+
+async fn boom_streaming(_: NoArguments, call: Call) -> Result<(), ToolError> {
+    call.start_stream().await?;
+    panic!("boom with secret-marker")
+}
+
 async fn mirrored(point: Point) -> Json<Point> {
     Json(Point { x: point.y, y: point.x })
 }
@@ -107,6 +122,9 @@ pub(crate) fn suite() -> Suite {
         .tool("fails", fails)
         .tool("samples", samples)
         .tool("fails_late", fails_late)
+        .tool("streams", streams)
+        .tool("fails_streaming", fails_streaming)
+        .tool("boom_streaming", boom_streaming)
         .tool("mirrored", mirrored)
         .tool("numbers", numbers)
         .tool("contents", contents)

@@ -24,7 +24,7 @@ async fn state_01_meta_08_meta_11_capabilities_of_an_earlier_request_do_not_coun
 }
 
 #[tokio::test]
-async fn state_02_state_05_conversations_interleave_on_one_connection() {
+async fn state_02_state_05_conversations_take_turns_on_one_connection() {
     let server = Server::start(Mirror).await;
     let mut client = server.client().await;
     for name in ["one", "two", "one"] {
