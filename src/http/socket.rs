@@ -127,3 +127,25 @@ impl AsyncWrite for Socket {
         Poll::Ready(SockRef::from(self.stream()).shutdown(Shutdown::Write))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_connection_writes_at_once_and_gives_up_on_a_client_that_vanished() {
+        const VANISHED: Duration = Duration::from_secs(7);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (socket, _watch) = Socket::new(listener.accept().await.unwrap().0, VANISHED);
+        let options = SockRef::from(socket.stream());
+        assert!(options.tcp_nodelay().unwrap());
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            assert_eq!(options.tcp_user_timeout().unwrap(), Some(VANISHED));
+            assert_eq!(options.tcp_notsent_lowat().unwrap(), UNSENT);
+        }
+    }
+}

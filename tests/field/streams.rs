@@ -7,7 +7,7 @@ use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::support::{Server, call, fixture, request};
+use crate::support::{Post, Server, call, fixture, request};
 
 #[tokio::test]
 async fn a2_a_slow_call_without_a_progress_token_gets_keep_alives() {
@@ -85,6 +85,30 @@ async fn a8_the_answer_ends_the_stream_and_the_connection_serves_the_next_reques
         quickest = quickest.min(asked.elapsed());
     }
     assert!(quickest < Duration::from_millis(5), "{quickest:?}");
+}
+
+/// A stream is written in pieces. Were the second held back until the client has acknowledged the first, each answer would take
+/// the 40 ms more after which a system acknowledges what nothing follows.
+#[tokio::test]
+async fn an_answer_as_a_stream_is_as_quick_as_one_in_json() {
+    const HELD_BACK: Duration = Duration::from_millis(40);
+    let server = Server::start(fixture::suite()).await;
+    let mut client = server.client().await;
+    let mut typical = async |post: Post| {
+        let mut times = Vec::new();
+        // More than the first few, which systems acknowledge at once.
+        for _ in 0..101 {
+            let asked = Instant::now();
+            assert_eq!(client.send(&post).await.text(), "worked for 1 ms");
+            times.push(asked.elapsed());
+        }
+        times.sort_unstable();
+        times[50]
+    };
+    let post = call("slow", json!({"ms": 1}));
+    let json = typical(post.clone().json_only()).await;
+    let stream = typical(post.progress(json!(1))).await;
+    assert!(stream < json + HELD_BACK / 2, "{stream:?} as a stream, {json:?} as JSON");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! A flood of resets, frame by frame: a client library sends none that its server has not begun with.
+//! Floods, frame by frame: no client library sends them.
 
 use ractor_mcp::otp::{ExitReason, Tag};
 use serde_json::json;
@@ -11,6 +11,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
@@ -83,4 +84,27 @@ async fn a_flood_of_resets_ends_the_connection_and_nothing_is_left() {
     }
     server.await_no_process("request").await;
     assert_eq!(server.send(call("echo", json!({"text": "alive"}))).await.text(), "alive");
+}
+
+/// Each of these frames asks for an acknowledgement, and the client takes none: the server reads no more than it can answer, and
+/// gives the client up when the time of a write is over.
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_pings_or_settings_ends_the_connection_and_waits_in_no_memory() {
+    const ROOM: usize = 64 * 1024;
+    for (kind, payload) in [(PING, &[0; 8][..]), (SETTINGS, &[])] {
+        let server = Server::start(fixture::suite()).await;
+        let mut client = Client::pipe(&server, ROOM).await;
+        client.write_bytes(PREFACE).await;
+        client.write_bytes(&frame(SETTINGS, 0, 0, &[])).await;
+        let connection = server.await_process("connection").await;
+        let flood = frame(kind, 0, 0, payload);
+        let mut taken = 0;
+        // Ten times what both directions of the pipe hold.
+        while taken < 20 * ROOM && client.socket.write_all(&flood).await.is_ok() {
+            taken += flood.len();
+        }
+        assert!(taken < 4 * ROOM, "{taken} bytes of frames {kind}");
+        connection.join().await;
+        assert_eq!(server.send(call("echo", json!({"text": "alive"}))).await.text(), "alive");
+    }
 }
