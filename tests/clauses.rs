@@ -48,6 +48,20 @@ fn every_page_has_its_address_and_every_address_its_clause() {
 }
 
 #[test]
+fn every_rule_has_its_clauses_on_its_first_line_and_its_tests_below() {
+    let mut files = Vec::new();
+    rust_files(&root().join("src/rules"), &mut files);
+    files.retain(|file| !file.ends_with("mod.rs"));
+    assert!(files.len() > 25, "{files:?}");
+    for file in files {
+        let text = read(&file);
+        let first = text.lines().next().unwrap_or_default();
+        assert!(!names(first).is_empty(), "{} names no clause: {first}", file.display());
+        assert!(text.contains("#[cfg(test)]"), "{} has no tests", file.display());
+    }
+}
+
+#[test]
 fn names_are_found_in_text_comments_and_titles() {
     let found = |text: &str| names(text).into_iter().collect::<Vec<_>>().join(" ");
     assert_eq!(found("//! HDR-01, A-39: it is, UTF-16 or not."), "A-39 HDR-01");

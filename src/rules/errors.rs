@@ -410,7 +410,7 @@ impl Refusal {
         Self::header(format!("the header {name} is not strict Base64 of UTF-8 text between its markers"))
     }
 
-    /// A header says something else than the body (HDR-01 to HDR-04).
+    /// A header says something else than the body (HDR-01 to HDR-03).
     pub(crate) fn header_differs(name: &str, header: &str, body: &str) -> Self {
         Self::header(format!("the header {name} is `{}`, the body says `{}`", Shown(header), Shown(body)))
     }

@@ -2,7 +2,7 @@
 //! that no float holds.
 //!
 //! Nothing recurses deeper than the limit: what lies below it is skipped without a stack, and never becomes a tree that
-//! would have to be dropped. The tests are in `message.rs`.
+//! would have to be dropped. What a client reads of a fault is tested in `message.rs`, too.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -235,5 +235,60 @@ impl Visitor<'_> for Digits {
 
     fn visit_string<E>(self, digits: String) -> Result<Self::Value, E> {
         Ok(Some(digits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Deserializer, json};
+
+    use super::*;
+
+    /// The value, the first fault, and how many more values there might have been.
+    fn read(text: &str, levels: usize, most: usize) -> (Option<Value>, Option<Fault>, usize) {
+        let (fault, left) = (RefCell::new(None), Cell::new(most));
+        let value = Strict::new(&fault, &left, levels).deserialize(&mut Deserializer::from_str(text)).ok();
+        (value, fault.into_inner(), left.get())
+    }
+
+    #[test]
+    fn base_02_what_is_in_order_is_read_as_it_stands() {
+        let text = r#"{"a":[1,-2,0.5,"grüße",null,true,{}],"b":{"a":{}}}"#;
+        let (value, fault, left) = read(text, 4, 100);
+        assert_eq!(value, Some(json!({"a": [1, -2, 0.5, "grüße", null, true, {}], "b": {"a": {}}})));
+        assert!(fault.is_none(), "{fault:?}");
+        assert!(left < 100, "values are counted");
+    }
+
+    #[test]
+    fn e8_a_key_that_one_object_has_twice_is_a_fault_at_any_depth() {
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"c":2,"a":3}}]"#, r#"{"a":0,"\u0061":0}"#] {
+            let (_, fault, _) = read(text, 4, 100);
+            assert!(matches!(&fault, Some(Fault::Repeated(key)) if key == "a"), "{text}: {fault:?}");
+        }
+        assert!(read(r#"{"a":{"a":1},"A":1}"#, 4, 100).1.is_none());
+    }
+
+    #[test]
+    fn e9_nesting_beyond_the_limit_is_skipped_without_a_stack() {
+        assert!(read("[[[1]]]", 3, 100).1.is_none());
+        for text in ["[[[[1]]]]".to_owned(), format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))] {
+            assert!(matches!(read(&text, 3, 100).1, Some(Fault::Depth)));
+        }
+        assert!(matches!(read(r#"{"a":{"a":{"a":{}}}}"#, 3, 100).1, Some(Fault::Depth)));
+    }
+
+    #[test]
+    fn more_values_than_the_limit_are_a_fault_and_the_rest_is_not_kept() {
+        let (value, fault, left) = read("[0,0,0,0,0,0]", 3, 4);
+        assert!(matches!(fault, Some(Fault::Values)), "{fault:?}");
+        assert_eq!((value.as_ref().and_then(Value::as_array).map(Vec::len), left), (Some(4), 0));
+    }
+
+    #[test]
+    fn e11_lone_surrogates_and_numbers_that_no_float_holds_are_not_read() {
+        for text in [r#"["\ud800"]"#, r#"{"\udc00":1}"#, "[1e999]", "-1e999"] {
+            assert_eq!(read(text, 4, 100).0, None, "{text}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | clause | file |
 //! |---|---|
-//! | the order of checks | `order.rs` |
+//! | A-11: the order of checks | `order.rs` |
 //! | BASE-12 to BASE-20, HTTP-13: codes and statuses | `errors.rs` |
 //! | BASE-01, BASE-04, SSE-12: what is written | `frame.rs` |
 //! | BASE-02, E8, E9, E11: strict JSON | `json.rs` |

@@ -1,4 +1,4 @@
-//! The order of checks: what is asked of one POST, step by step, as `clauses.md` lists it.
+//! the order of checks, what is asked of one POST, step by step, as `clauses.md` lists it.
 //!
 //! | step | checks | rule |
 //! |---|---|---|

@@ -59,6 +59,7 @@ async fn f9_the_document_of_a_nested_endpoint_claims_nothing_else_of_its_domain(
     assert!(headers.contains("mcp-protocol-version"), "{headers}");
 }
 
+/// AUTH-10.
 #[tokio::test]
 async fn f11_nothing_that_was_found_of_a_token_is_kept_for_the_next_request() {
     /// What the application knows of its tokens now.

@@ -25,6 +25,7 @@ async fn h1_progress_has_the_token_that_was_given_or_there_is_none() {
     }
 }
 
+/// PROG-07.
 #[tokio::test]
 async fn h3_a_handle_is_dead_once_the_answer_is_queued() {
     let (told, mut tells) = mpsc::unbounded_channel();

@@ -52,7 +52,7 @@ async fn base_04_one_response_after_the_notifications_of_that_request() {
     assert_eq!(with_id, [false, false, true]);
 }
 
-/// Nor where it has something to say or to ask: on a stream of changes, and in a question to the client.
+/// Nor where it has something to say or to ask: on a stream of changes, and in a question to the client (SSE-03, MRTR-01).
 #[tokio::test]
 async fn base_05_the_server_sends_no_requests() {
     #[derive(Deserialize, JsonSchema)]

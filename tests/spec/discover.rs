@@ -12,7 +12,7 @@ async fn discovered(server: &Server) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn disc_01_disc_02_disc_03_versions_capabilities_hints_and_instructions() {
+async fn ver_04_disc_01_disc_02_disc_03_versions_capabilities_hints_and_instructions() {
     let result = discovered(&server::start().await).await;
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
     assert!(result["capabilities"].is_object());

@@ -201,7 +201,7 @@ async fn res_19_a_template_hands_over_its_variables_in_their_types() {
 }
 
 #[tokio::test]
-async fn res_08_and_res_10_what_is_not_there_is_told_with_its_uri() {
+async fn res_08_to_10_what_is_not_there_is_told_with_its_uri() {
     let server = Server::start(suite()).await;
     for uri in [
         "doc://nowhere",

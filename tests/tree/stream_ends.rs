@@ -140,7 +140,7 @@ async fn the_oldest_stream_of_a_principal_with_too_many_is_superseded() {
 
 /// The client is the cancel: it reads nothing more, by any way of leaving.
 #[tokio::test]
-async fn canc_03_a_client_that_leaves_ends_its_stream() {
+async fn canc_03_sub_15_a_client_that_leaves_ends_its_stream() {
     let mut fixture = start(Options::new(), ALL).await;
     let gone = ExitReason::ShutdownWith(Tag::CLIENT_DISCONNECTED);
     for reset in [true, false] {

@@ -130,7 +130,7 @@ async fn sub_02_what_is_published_on_the_wrong_topic_reaches_nobody() {
     assert_eq!(client.read_event().await.expect("the news")["method"], "notifications/com.example/news");
 }
 
-/// SSE-10, SUB-17.
+/// SSE-10, SUB-17, LOG-04; what does come names the subscription (SUB-07).
 #[tokio::test]
 async fn h8_progress_and_logs_never_reach_a_stream() {
     let fixture = start(Options::new(), ALL).await;
@@ -140,7 +140,9 @@ async fn h8_progress_and_logs_never_reach_a_stream() {
     let (mut client, _) = acknowledged(fixture.server.client().await, &post).await;
     fixture.order(Order::Report).await;
     fixture.order(Order::Send(ServerNotification::tools_list_changed())).await;
-    assert_eq!(client.read_event().await.expect("a change")["method"], "notifications/tools/list_changed");
+    let told = client.read_event().await.expect("a change");
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
 }
 
 #[tokio::test]
