@@ -35,7 +35,11 @@ mod requests;
 mod restart;
 mod shutdown;
 mod signal;
+<<<<<<< HEAD
 mod status;
+=======
+mod sigterm;
+>>>>>>> 6cb1daa (The signal under load has a file of its own)
 mod stream_ends;
 mod stream_limits;
 mod streams;
