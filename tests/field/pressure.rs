@@ -10,7 +10,9 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::support::logs::Logs;
-use crate::support::{Client, Post, Server, await_children, call, fixture, listen_tools, next_request};
+use crate::support::{
+    Client, Post, Server, await_children, call, fixture, listen_tools, next_request, request,
+};
 
 /// Sends 50 steps, as fast as it can.
 async fn burst(_: NoArguments, call: Call) -> Result<&'static str, ToolError> {

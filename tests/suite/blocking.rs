@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::mpsc as wait;
+use std::time::Duration;
 
 use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::otp::{ExitReason, Tag};

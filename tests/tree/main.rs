@@ -35,11 +35,8 @@ mod requests;
 mod restart;
 mod shutdown;
 mod signal;
-<<<<<<< HEAD
-mod status;
-=======
 mod sigterm;
->>>>>>> 6cb1daa (The signal under load has a file of its own)
+mod status;
 mod stream_ends;
 mod stream_limits;
 mod streams;
