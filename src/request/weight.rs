@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn each_value_weighs_what_it_takes_and_its_text() {
-        let mut call = CallToolRequest::default();
-        call.arguments = json!({"a": [1, "23"], "b": {}}).as_object().unwrap().clone();
+        let arguments = json!({"a": [1, "23"], "b": {}}).as_object().unwrap().clone();
+        let call = CallToolRequest { arguments, ..CallToolRequest::default() };
         assert_eq!(of(&Request::CallTool(call), &RequestMeta::default()), 4 * VALUE + 4);
     }
 }

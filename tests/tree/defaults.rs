@@ -17,6 +17,7 @@ fn the_limits_of_a_server_that_sets_none() {
         " body_budget: 268435456,",
         " max_connections: 10000,",
         " max_in_flight: 1000,",
+        " max_in_flight_per_principal: 500,",
         " in_flight_per_connection: 100,",
         " depth: 64,",
         " id: 256,",
@@ -33,6 +34,7 @@ fn the_limits_of_a_server_that_sets_none() {
         " close_time: 5s,",
         " long_schedule: 500ms,",
         " drain: 30s,",
+        " drain_delay: 0ns,",
         // What may wait, be told and be named.
         " outbox: OutboxLimits { messages: 64, bytes: 1048576, patience: 30s },",
         " stream_outbox: OutboxLimits { messages: 1000, bytes: 1048576, patience: 30s },",
@@ -40,7 +42,7 @@ fn the_limits_of_a_server_that_sets_none() {
         " pace: Pace { progress: 1000, logs: 1000 },",
         " filter: 1000,",
         " StreamCaps { server: 10000, principal: 4, anonymous: false },",
-        " StreamLimits { lifetime: 3600s, idle: None, queue: 1000 },",
+        " StreamLimits { lifetime: 3600s, idle: None },",
     ] {
         assert!(options.contains(default), "{default} in {options}");
     }
