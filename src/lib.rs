@@ -85,7 +85,7 @@ pub use request::Topic;
 #[cfg(feature = "suite")]
 pub use suite::Suite;
 pub use tree::{
-    Error, Listener, McpService, McpSupervisor, Options, Phase, Status, Summary, Usage, WellKnown,
+    Error, LimitUsage, Listener, McpService, McpSupervisor, Options, ServerPhase, Status, Summary, WellKnown,
     shutdown_signal,
 };
 pub use wire::{PROTOCOL_VERSION, SUPPORTED_VERSIONS};

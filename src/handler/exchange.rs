@@ -389,8 +389,7 @@ impl Exchange {
         let Some(id) = &self.context.id else { return false };
         let status = match lacks {
             [] => errors::status_from_handler(error.code),
-            _ if self.context.principal.is_anonymous() => StatusCode::UNAUTHORIZED,
-            _ => StatusCode::FORBIDDEN,
+            _ => errors::status_of_lacking_scopes(self.context.principal.is_anonymous()),
         };
         let answer = Answer::new(status, frame::error(Some(id), error));
         let given = self.sink.answer(Answer { lacks: lacks.to_vec(), ..answer });

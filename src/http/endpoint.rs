@@ -158,7 +158,7 @@ impl Endpoint {
         let (admitted, values) =
             order::body(&head.headers, &body, capabilities, &serves, &self.limits.message)?;
         if !share.grow(values * weight::VALUE) {
-            return Err(admitted.refused(Refusal::too_many_bytes()));
+            return Err(admitted.refused(intake::too_many_bytes(&share)));
         }
         if let Admitted::Request(request) = &admitted {
             share.shrink_to(|| weight::of(&request.request, &request.meta));

@@ -41,7 +41,7 @@ where
     }
     let mut share = budget.share();
     if !share.grow(head_size::in_memory(head)) {
-        return Err(Refusal::too_many_bytes());
+        return Err(too_many_bytes(&share));
     }
     let mut reading = pin!(gather(body, limits.body, share));
     // Most bodies have come with their head: they need no timer.
@@ -52,6 +52,11 @@ where
         Ok(gathered) => gathered,
         Err(_) => Err(Refusal::body_too_slow(limits.body_time)),
     }
+}
+
+/// The server holds as much as it may, or this request alone is more than that.
+pub(super) fn too_many_bytes(share: &Share) -> Refusal {
+    if share.never_fits() { Refusal::takes_too_much() } else { Refusal::too_many_bytes() }
 }
 
 async fn gather<B>(body: B, limit: usize, mut share: Share) -> Result<Intake, Refusal>
@@ -73,7 +78,7 @@ where
         })?;
         let Ok(mut data) = frame.into_data() else { continue };
         if !share.grow(data.remaining()) {
-            return Err(Refusal::too_many_bytes());
+            return Err(too_many_bytes(&share));
         }
         if whole.is_empty() {
             whole = data.copy_to_bytes(data.remaining());

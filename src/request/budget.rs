@@ -53,8 +53,8 @@ impl Budget {
         Bytes::from_owner(Held { answer, _share: share })
     }
 
-    #[cfg(test)]
-    fn taken(&self) -> usize {
+    /// How many bytes are counted now. Answers may make it more than the limit.
+    pub(crate) fn taken(&self) -> usize {
         self.0.taken.load(Ordering::Acquire)
     }
 }
@@ -75,9 +75,12 @@ impl Share {
         }
         taken
     }
-}
 
-impl Share {
+    /// Whether it would not fit even if it were alone.
+    pub(crate) fn never_fits(&self) -> bool {
+        self.bytes.saturating_sub(Budget::FREE) > self.budget.0.limit
+    }
+
     /// Gives back what was needed for reading alone: from here on at most so many bytes are held.
     pub(crate) fn shrink_to(&mut self, bytes: impl FnOnce() -> usize) {
         // Most requests are small and hold nothing that is counted.
@@ -128,6 +131,15 @@ mod tests {
         assert!(other.grow(0), "what did not fit before is taken now");
         drop(other);
         assert_eq!(budget.taken(), 0);
+    }
+
+    #[test]
+    fn what_does_not_fit_alone_never_will() {
+        let budget = Budget::new(1000);
+        let (mut other, mut share) = (budget.share(), budget.share());
+        assert!(other.grow(FREE + 1000));
+        assert!(!share.grow(FREE + 1000) && !share.never_fits());
+        assert!(!share.grow(1) && share.never_fits());
     }
 
     #[test]

@@ -210,9 +210,9 @@ fn expired(context: &RequestContext) -> Waiting<'static> {
 }
 
 /// The news that the application has taken back what it found the caller to be.
-fn revoked(context: &RequestContext, verification: Option<&Verification>) -> Waiting<'static> {
+fn revoked(context: &Arc<RequestContext>, verification: Option<&Verification>) -> Waiting<'static> {
     match verification {
-        Some(verification) => Box::pin(verification.clone().revoked(context.principal.clone())),
+        Some(verification) => Box::pin(verification.clone().revoked(Arc::clone(context))),
         None => Box::pin(std::future::pending()),
     }
 }

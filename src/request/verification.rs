@@ -1,10 +1,12 @@
 //! Asking again whether the caller of an open stream may still listen: what `connect` found may have been taken back (F12).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use crate::handler::{Principal, StillValid, contained};
+use crate::handler::{RequestContext, StillValid, contained};
+use crate::rules::rate::Warnings;
 
 /// Who is asked, how often, and how long an answer may take.
 #[derive(Clone, Debug)]
@@ -12,37 +14,38 @@ pub(crate) struct Verification {
     pub(crate) hook: StillValid,
     pub(crate) every: Duration,
     pub(crate) limit: Duration,
+    /// Of a hook that fails: it is asked about every stream.
+    pub(crate) failures: Warnings,
 }
 
 impl Verification {
     /// Resolves when the caller is valid no more. Whoever does not answer says so too.
-    pub(super) async fn revoked(self, caller: Principal) {
+    pub(super) async fn revoked(self, context: Arc<RequestContext>) {
         loop {
             sleep(self.every).await;
-            if !self.is_valid(&caller).await {
+            if !self.is_valid(&context).await {
                 return;
             }
         }
     }
 
-    async fn is_valid(&self, caller: &Principal) -> bool {
-        let asking = contained(async { self.hook.ask(caller.clone()).await });
-        match timeout(self.limit, asking).await {
-            Ok(Ok(valid)) => {
-                if !valid {
-                    tracing::debug!(target: "ractor_mcp", principal = caller.id(), "the caller of a stream is valid no more");
-                }
-                valid
+    async fn is_valid(&self, context: &RequestContext) -> bool {
+        let (hook, caller) = (&self.hook, &context.principal);
+        let asking = contained(async { hook.ask(caller.clone()).await });
+        let failure = match timeout(self.limit, asking).await {
+            Ok(Ok(true)) => return true,
+            Ok(Ok(false)) => {
+                tracing::debug!(target: "ractor_mcp", request = %context, principal = caller.id(),
+                    "the caller of the stream is valid no more");
+                return false;
             }
-            Ok(Err(crash)) => {
-                tracing::error!(target: "ractor_mcp", %crash, "the still_valid hook panicked: the stream ends");
-                false
-            }
-            Err(_) => {
-                let limit = self.limit;
-                tracing::error!(target: "ractor_mcp", ?limit, "the still_valid hook took too long: the stream ends");
-                false
-            }
+            Ok(Err(crash)) => format!("it panicked: {crash}"),
+            Err(_) => format!("it took longer than {:?}", self.limit),
+        };
+        if let Some(untold) = self.failures.take() {
+            tracing::error!(target: "ractor_mcp", request = %context, principal = caller.id(), untold, failure,
+                "the still_valid hook did not answer: the stream ends");
         }
+        false
     }
 }

@@ -19,6 +19,8 @@
 //! | by the handler: `-32020` to `-32022` | | 400 |
 //! | by the handler: any other outside of `-32768` to `-32000` | | 200 |
 //! | by the handler: any other in there | `-32603` | 200 |
+//! | by the handler: the caller lacks scopes | `-32600` | 403; 401 if it is anonymous |
+//! | a panic of `Handler::serves` | `-32603` | 500 |
 //!
 //! A status is an error only where the specification says so: clients lose the JSON-RPC error otherwise.
 
@@ -72,6 +74,11 @@ pub(crate) fn may_be_sent(code: i64) -> bool {
                 | code::MISSING_CLIENT_CAPABILITY
                 | code::UNSUPPORTED_PROTOCOL_VERSION
         )
+}
+
+/// The status of an error of a caller that lacks scopes (AUTH-15 to AUTH-17): who sent no token is asked for one.
+pub(crate) fn status_of_lacking_scopes(is_anonymous: bool) -> StatusCode {
+    if is_anonymous { StatusCode::UNAUTHORIZED } else { StatusCode::FORBIDDEN }
 }
 
 /// The status of an error that a handler answers with, as long as nothing was streamed before.
@@ -297,6 +304,12 @@ impl Refusal {
     /// The body has more bytes than the limit.
     pub(crate) fn body_too_large(limit: usize) -> Self {
         let message = format!("the body is larger than the {limit} bytes that this server takes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, code::INVALID_REQUEST, message).closing()
+    }
+
+    /// The body alone takes more than the server holds for all requests: its values count, too. It need not come again.
+    pub(crate) fn takes_too_much() -> Self {
+        let message = "the request takes more memory than this server has for all of them";
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, code::INVALID_REQUEST, message).closing()
     }
 

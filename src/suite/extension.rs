@@ -91,7 +91,8 @@ impl fmt::Debug for Offer {
     }
 }
 
-/// Collects an [`Offer`], in the words of a [`Suite`](super::Suite).
+/// Collects an [`Offer`], in the words of a [`Suite`](super::Suite). Scopes in it are known only when it is made: a server without
+/// [`Options::connect`](crate::Options::connect) starts with it, and nobody has them.
 #[derive(Default)]
 pub struct OfferBuilder {
     catalog: Catalog,

@@ -57,7 +57,8 @@ pub trait FromArguments: DeserializeOwned + JsonSchema + Send + 'static {}
 
 impl<T: FromJson + HasSchema + Send + 'static> FromArguments for T {}
 
-/// What [`FromArguments`] asks for comes from two traits, so that the compiler says which of them is missing. This is one.
+/// `serde::Deserialize`, by a name for which the compiler says what to do. What [`FromArguments`] asks for comes from two such
+/// traits, so that it says which of them is missing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the arguments of a tool or a prompt",
     label = "`{Self}` lacks `serde::Deserialize`",
@@ -69,7 +70,7 @@ pub trait FromJson: DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned> FromJson for T {}
 
-/// The other one.
+/// `schemars::JsonSchema`, by a name for which the compiler says what to do.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the arguments of a tool or a prompt",
     label = "`{Self}` lacks `schemars::JsonSchema`",

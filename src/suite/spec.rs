@@ -133,7 +133,7 @@ impl ToolSpec {
     /// [`RpcError::insufficient_scope`](crate::RpcError::insufficient_scope) before anything of the tool runs, HTTP status
     /// 403 and a challenge that names the scope (AUTH-17). Called again, it asks for one more. The tool is still listed,
     /// so that a client knows what to get a token for. Anonymous callers have no scopes and read 401; a server without
-    /// [`Options::connect`](crate::Options::connect) does not start with it.
+    /// [`Options::connect`](crate::Options::connect) does not start with a suite that has such a tool.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.access.need(scope.into());

@@ -166,8 +166,8 @@ impl Listener {
     /// listeners go on. There is no deadline for requests to finish, as [`shutdown`](super::McpSupervisor::shutdown) of the whole
     /// server has one; a tool that closes the listener it was called on is interrupted with the others.
     ///
-    /// It returns when that is done, and at once if the listener has ended: within the close time and a second for what is still
-    /// to be written. Where a handler blocks its thread that may become the close time and 11 s, as long as the runtime has a
+    /// It returns when that is done, and at once if the listener has ended: within the close time and 1.5 s, of which a second is
+    /// for what is still to be written. Where a handler blocks its thread that may become the close time and 11 s, as long as the runtime has a
     /// thread left. Several listeners are closed one after the other. A second call waits for the first, and one during a
     /// shutdown, which has closed the port already, for that.
     ///

@@ -35,5 +35,5 @@ pub use listener::Listener;
 pub use options::Options;
 pub use shutdown::Summary;
 pub use signal::shutdown_signal;
-pub use status::{Phase, Status, Usage};
+pub use status::{LimitUsage, ServerPhase, Status};
 pub use supervisor::McpSupervisor;

@@ -39,7 +39,7 @@ pub(super) struct Server {
     /// Set once a shutdown is announced.
     pub(super) leaving: AtomicBool,
     pub(super) slots: Slots,
-    budget: Budget,
+    pub(super) budget: Budget,
     pub(super) streams: Streams,
     shutdown: Ordered,
     handler: Arc<dyn Spawn>,
@@ -87,7 +87,7 @@ impl Server {
             .await
             .map_err(|source| Error::start("the server", source))?;
         let listeners = listeners.get().ok_or_else(|| Error::start("listeners", StartError::NoProc))?;
-        let slots = Slots::new(options.max_in_flight, options.max_in_flight_per_principal);
+        let slots = Slots::new(options.max_in_flight, options.per_principal());
         let budget = Budget::new(options.body_budget);
         let room = Arc::new(Semaphore::new(options.max_connections));
         let server = Arc::new(Self {

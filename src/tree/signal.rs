@@ -42,6 +42,7 @@ fn asked_to_end() -> impl Future<Output = ()> + Send {
 mod unix {
     use std::io;
     use std::process::exit;
+    use std::sync::mpsc::{Sender, channel};
     use std::thread;
 
     use tokio::runtime::Builder;
@@ -51,25 +52,37 @@ mod unix {
     /// What a shell adds to the number of the signal that ended a process.
     const SIGNALLED: i32 = 128;
 
-    /// Becomes true with the first signal. What tokio has begun to hear never goes back to the system's default, so that the
-    /// second one is heard too.
+    /// Becomes true with the first signal. What tokio has begun to hear never goes back to the system's default: so the second
+    /// one is heard too, and whoever listens is there before.
     pub(super) fn listen() -> watch::Receiver<bool> {
         let (tell, told) = watch::channel(false);
-        if let Err(error) = Signals::register().and_then(|signals| start(signals, tell)) {
+        let listening = start(tell).and_then(|listener| {
+            let signals = Signals::register()?;
+            listener.send(signals).map_err(io::Error::other)
+        });
+        if let Err(error) = listening {
             tracing::error!(target: "ractor_mcp", %error, "signals that ask the process to end are not heard");
         }
         told
     }
 
     /// In a thread with a runtime of its own: those of the application may all be blocked, or be waited for by one that ends.
-    fn start(mut signals: Signals, tell: watch::Sender<bool>) -> io::Result<()> {
-        let heard = async move {
-            signals.next().await;
-            tell.send_replace(true);
-            exit(SIGNALLED + signals.next().await.as_raw_value())
-        };
+    fn start(tell: watch::Sender<bool>) -> io::Result<Sender<Signals>> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
-        thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(heard)).map(drop)
+        let (listener, registered) = channel();
+        let listen = move || {
+            if let Ok(signals) = registered.recv() {
+                runtime.block_on(hear(signals, tell));
+            }
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
+        Ok(listener)
+    }
+
+    async fn hear(mut signals: Signals, tell: watch::Sender<bool>) {
+        signals.next().await;
+        tell.send_replace(true);
+        exit(SIGNALLED + signals.next().await.as_raw_value())
     }
 
     struct Signals {

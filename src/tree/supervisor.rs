@@ -236,6 +236,13 @@ impl McpSupervisor {
     /// [`Error::Stopped`] if the server ended before the signal, with the reason, and not by
     /// [`shutdown`](McpSupervisor::shutdown).
     pub async fn run_until(&self, signal: impl Future<Output = ()>) -> Result<(), Error> {
+        let mut leaving = None;
+        let announced = async {
+            signal.await;
+            // Whoever asks for the status is told first, and has its time to send new requests elsewhere.
+            leaving = Some(Leaving::announce(&self.0));
+            sleep(self.0.options.drain_delay).await;
+        };
         tokio::select! {
             reason = self.stopped() => {
                 // Whoever ordered a shutdown may learn of the end only after this task.
@@ -243,17 +250,11 @@ impl McpSupervisor {
                     return Err(Error::Stopped(reason));
                 }
             }
-            () = self.announced(signal) => {}
+            () = announced => {}
         }
         self.shutdown(self.0.options.drain).await;
+        drop(leaving);
         Ok(())
-    }
-
-    /// Whoever asks for the status is told first, and has its time to send new requests elsewhere.
-    async fn announced(&self, signal: impl Future<Output = ()>) {
-        signal.await;
-        self.0.leaving.store(true, Ordering::Release);
-        sleep(self.0.options.drain_delay).await;
     }
 
     /// Waits until the server has ended, and tells why.
@@ -265,6 +266,22 @@ impl McpSupervisor {
 impl fmt::Debug for McpSupervisor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "McpSupervisor({})", self.pid())
+    }
+}
+
+/// The announcement of a shutdown. It holds until the drain has begun, and is taken back if nobody waits for that any more.
+struct Leaving<'a>(&'a Server);
+
+impl<'a> Leaving<'a> {
+    fn announce(server: &'a Server) -> Self {
+        server.leaving.store(true, Ordering::Release);
+        Self(server)
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leaving.store(false, Ordering::Release);
     }
 }
 

@@ -338,9 +338,19 @@ async fn what_is_dropped_while_it_is_read_counts_no_longer() {
         assert_eq!(client.read_head().await.status, 200);
         streams.push(client);
     }
+    // Who the client is, is kept.
+    let client = json!({"name": "c", "version": "1", "description": "x".repeat(600 * 1024)});
+    let described = listen_tools().with_meta("io.modelcontextprotocol/clientInfo", client);
+    let mut kept = server.client().await;
+    kept.write(&described).await;
+    assert_eq!(kept.read_head().await.status, 200);
+    assert_eq!(server.send(described).await.code(), 503);
+    drop(kept);
     // While it is read it counts as everything does.
     let more = json!({"notifications": {}, "pad": vec![json!({}); 5000]});
-    assert_eq!(server.send(request("subscriptions/listen", more)).await.code(), 503);
+    let refused = server.send(request("subscriptions/listen", more)).await;
+    // It would not fit if it came alone, either.
+    assert_eq!((refused.status, refused.code()), (413, -32600));
 }
 
 /// A handler that blocks its thread is named, so that its author learns of `blocking`.

@@ -17,7 +17,7 @@ fn the_limits_of_a_server_that_sets_none() {
         " body_budget: 268435456,",
         " max_connections: 10000,",
         " max_in_flight: 1000,",
-        " max_in_flight_per_principal: 500,",
+        " max_in_flight_per_principal: None,",
         " in_flight_per_connection: 100,",
         " depth: 64,",
         " id: 256,",

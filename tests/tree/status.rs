@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ractor_mcp::prelude::*;
 use ractor_mcp::testing::TestServer;
-use ractor_mcp::{Error, Phase};
+use ractor_mcp::{Error, ServerPhase};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -19,7 +19,10 @@ async fn a_server_that_was_started_is_ready_and_counts_its_connections() {
     let server = Server::start_with(fixture::suite(), options).await;
     let status = server.mcp.status();
     assert!(status.is_ready());
-    assert_eq!(status.to_string(), "serving: calls 0 of 20, lists 0 of 20, streams 0 of 30, connections 0");
+    let shown = "serving: calls 0 of 20, lists 0 of 20, streams 0 of 30, connections 0, bytes 0 of 268435456";
+    assert_eq!(status.to_string(), shown);
+    let written = serde_json::to_value(status).unwrap();
+    assert_eq!((&written["phase"], &written["calls"]["limit"]), (&json!("serving"), &json!(20)));
 
     let mut client = server.client().await;
     assert_eq!(client.send(&call("echo", json!({"text": "x"}))).await.status, 200);
@@ -65,6 +68,15 @@ async fn a5_a_server_that_is_full_of_streams_is_not_ready_until_one_ends() {
     assert!(server.mcp.status().is_ready());
 }
 
+/// Whoever gives up to wait before the drain begins goes on serving.
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_that_is_given_up_before_it_begins_was_none() {
+    let server = TestServer::start_with(fixture::suite(), Options::new().drain_delay(DELAY)).await;
+    let running = server.mcp().run_until(std::future::ready(()));
+    tokio::time::timeout(DELAY / 2, running).await.unwrap_err();
+    assert!(server.mcp().status().is_ready());
+}
+
 #[tokio::test(start_paused = true)]
 async fn c2_readiness_ends_a_while_before_the_drain_begins() {
     let (suite, gate) = held();
@@ -75,19 +87,19 @@ async fn c2_readiness_ends_a_while_before_the_drain_begins() {
     let (began, phase) = (Instant::now(), || server.mcp().status().phase);
     let running = tokio::spawn(async move { mcp.run_until(std::future::ready(())).await });
     sleep(Duration::from_millis(10)).await;
-    assert_eq!((phase(), server.mcp().status().is_ready()), (Phase::Leaving, false));
+    assert_eq!((phase(), server.mcp().status().is_ready()), (ServerPhase::Leaving, false));
     let held = client.call_tool("wait", json!({})).start().await;
     server.pid_of("request tools/call wait").await;
     server.mcp().listen("127.0.0.1:0").await.expect("it still serves");
 
     sleep(DELAY - Duration::from_millis(20)).await;
-    assert_eq!(phase(), Phase::Leaving, "{:?}", began.elapsed());
+    assert_eq!(phase(), ServerPhase::Leaving, "{:?}", began.elapsed());
     sleep(Duration::from_millis(20)).await;
-    assert_eq!((phase(), server.mcp().status().is_ready()), (Phase::Draining, false));
+    assert_eq!((phase(), server.mcp().status().is_ready()), (ServerPhase::Draining, false));
     gate.add_permits(1);
     assert_eq!(held.answer().await.text(), "finished");
     running.await.expect("no panic").expect("an end in order");
-    assert_eq!(phase(), Phase::Stopped);
+    assert_eq!(phase(), ServerPhase::Stopped);
 }
 
 #[tokio::test(start_paused = true)]

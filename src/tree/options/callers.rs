@@ -7,6 +7,7 @@ use crate::handler::{Clock, Connect, ConnectRequest, Denied, Disconnect, Princip
 use crate::http::ProtectedResource;
 use crate::request::Verification;
 use crate::rules::host::HostPolicy;
+use crate::rules::rate::Warnings;
 
 use super::{Options, within_reach};
 
@@ -45,8 +46,8 @@ impl Options {
     }
 
     /// Says whether the caller of an open stream may still listen, for those who may be revoked before their authorization
-    /// [ends](Principal::expiring_at) (F12). It is asked at each [keep-alive](Options::keep_alive) of each stream, so it should be
-    /// quick. `false` ends the stream with `shutdown: expired`, and so do a panic and no answer within
+    /// [ends](Principal::expiring_at) (F12). It is asked about each stream once in each [keep-alive time](Options::keep_alive), counted from
+    /// the opening, so it should be quick. `false` ends the stream with `shutdown: expired`, and so do a panic and no answer within
     /// [`connect_time`](Options::connect_time): the client listens again, and `connect` has the word. By default whoever was let in
     /// stays until its authorization or the [lifetime](Options::stream_lifetime) of its stream ends.
     ///
@@ -139,7 +140,12 @@ impl Options {
 
     pub(in crate::tree) fn verification(&self) -> Option<Verification> {
         let hook = self.still_valid.clone()?;
-        Some(Verification { hook, every: self.limits.keep_alive, limit: self.gate.time })
+        Some(Verification {
+            hook,
+            every: self.limits.keep_alive,
+            limit: self.gate.time,
+            failures: Warnings::new(),
+        })
     }
 
     /// A document that asks for tokens, and nobody who looks at them: everyone would be let in.
@@ -173,5 +179,14 @@ mod tests {
         let options =
             Options::new().allowed_origins(["x", "null", "https://h"]).allowed_hosts(["a b", "*", "h"]);
         assert_eq!(options.check(&[]).unwrap_err().faults().len(), 4);
+    }
+
+    #[test]
+    fn a_document_that_asks_for_tokens_needs_somebody_who_looks_at_them() {
+        let resource = ProtectedResource::new("https://h/mcp", "https://issuer.example.com");
+        let open = Options::new().protected_resource(&resource);
+        let fault = open.check(&[]).unwrap_err().to_string();
+        assert!(fault.contains("`connect`"), "{fault}");
+        assert!(open.connect(|_| async { Ok(Principal::anonymous()) }).check(&[]).is_ok());
     }
 }

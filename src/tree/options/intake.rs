@@ -81,7 +81,7 @@ impl Options {
     /// How many bytes of requests, heads and bodies, the whole server holds at once, those of running requests and open
     /// streams included: 256 MiB by default. Beyond, a request answers 503 with `Retry-After`. Each JSON value in a body counts as
     /// 256 bytes more, since that is about what it takes once it is read; the first 16 KiB of each request are not counted,
-    /// so that small requests go on.
+    /// so that small requests go on. A request that would not fit alone answers 413.
     ///
     /// Answers count too, beyond their first 16 KiB, until their clients have taken them. They are not refused: what they take
     /// beyond the limit keeps large requests out for as long.
@@ -131,11 +131,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_no_request_can_carry_is_refused() {
-        for path in ["/a b", "/a\n", "/a\0"] {
+    fn a_path_that_no_client_asks_for_is_a_fault() {
+        for path in ["/a\n", "/a\0", "/é", "/a/../mcp", "/./mcp", "/a/..", "/a b", "mcp", "/mcp?", "/mcp#"] {
             let faults = Options::new().path(path).check(&[]).unwrap_err();
             assert!(faults.to_string().contains("percent-encodes"), "{faults}");
         }
-        assert!(Options::new().path("/a%20b/mcp").check(&[]).is_ok());
+        for path in ["/", "/mcp", "/a/b/", "/%C3%A9", "/...", "/a.b"] {
+            assert!(Options::new().path(path).check(&[]).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_budget_that_no_largest_body_fits_would_refuse_it_for_ever() {
+        let small = Options::new().body_budget(1024 * 1024);
+        let fault = small.check(&[]).unwrap_err().to_string();
+        assert!(fault.contains("max_body"), "{fault}");
+        assert!(small.max_body(1024 * 1024).check(&[]).is_ok());
+        assert!(Options::new().max_body(usize::MAX).body_budget(usize::MAX).check(&[]).is_ok());
     }
 }

@@ -6,8 +6,8 @@ use super::{Options, within_reach};
 
 impl Options {
     /// How many requests run at once on the whole server, 1,000 by default, and on one connection, 100 by default.
-    /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists and completion are counted apart
-    /// from calls and reads, each up to the limit: a server full of calls still says what it offers.
+    /// Beyond, a request answers 503 with `Retry-After`. On the server, discovery, lists, completion and notifications are counted
+    /// apart from calls and reads, each up to the limit: a server full of calls still says what it offers.
     ///
     /// On HTTP/2 a connection has no more streams than that at once, counted from the head on. Requests of
     /// [`service`](crate::McpSupervisor::service) come over no connection of this server: there the first limit holds alone, and
@@ -23,14 +23,19 @@ impl Options {
         )
     }
 
-    /// How many requests of one principal run at once, over all its connections: 500 by default, half of what the server runs.
-    /// Beyond, a request of it answers 503 with `Retry-After`. Discovery, lists and completion are counted apart, as on the
-    /// server, and open streams by [`max_streams`](Options::max_streams). A principal is who has its
-    /// [id](crate::Principal::id). Anonymous callers have no such limit, since any of them could otherwise refuse all others.
+    /// How many requests of one principal run at once, over all its connections: by default half of those that the server
+    /// runs ([`max_in_flight`](Options::max_in_flight)), which is 500. Beyond, a request of it answers 503 with `Retry-After`.
+    /// Discovery, lists, completion and notifications are counted apart, as on the server, and open streams by
+    /// [`max_streams`](Options::max_streams). A principal is who has its [id](crate::Principal::id). Anonymous callers have no such
+    /// limit, since any of them could otherwise refuse all others.
     #[must_use]
     pub fn max_in_flight_per_principal(mut self, requests: usize) -> Self {
-        self.max_in_flight_per_principal = requests;
+        self.max_in_flight_per_principal = Some(requests);
         self.at_least("max_in_flight_per_principal", requests, 1)
+    }
+
+    pub(in crate::tree) fn per_principal(&self) -> usize {
+        self.max_in_flight_per_principal.unwrap_or_else(|| (self.max_in_flight / 2).max(1))
     }
 
     /// How long a request or a notification may take from its first callback on; none by default. Then the client reads
