@@ -219,10 +219,10 @@ mod tests {
     #[test]
     fn f1_other_names_are_refused_on_loopback() {
         for host in [
-            "attacker.example:8080",
-            "localhost.attacker.example",
-            "localhost@attacker.example",
-            "attacker.example@localhost",
+            "elsewhere.example:8080",
+            "localhost.elsewhere.example",
+            "localhost@elsewhere.example",
+            "elsewhere.example@localhost",
             "192.168.0.1",
             "[fe80::1]",
             "0.0.0.0:8080",
@@ -251,8 +251,8 @@ mod tests {
     #[test]
     fn the_authority_of_the_request_line_is_checked_too() {
         assert!(passes("http://localhost:3000/mcp", &[], &HostPolicy::Loopback));
-        assert!(!passes("http://attacker.example/mcp", &["localhost"], &HostPolicy::Loopback));
-        assert!(!passes("http://localhost/mcp", &["attacker.example"], &HostPolicy::Loopback));
+        assert!(!passes("http://elsewhere.example/mcp", &["localhost"], &HostPolicy::Loopback));
+        assert!(!passes("http://localhost/mcp", &["elsewhere.example"], &HostPolicy::Loopback));
     }
 
     #[test]

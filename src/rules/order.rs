@@ -476,9 +476,13 @@ mod tests {
         let check = |host, from| origin(&head(host, from), &HostPolicy::Loopback, &origins);
         assert!(check("localhost:3000", "http://localhost:5173").is_ok());
         assert!(
-            check("attacker.example", "http://attacker.example").unwrap_err().error.message.contains("host")
+            check("elsewhere.example", "http://elsewhere.example")
+                .unwrap_err()
+                .error
+                .message
+                .contains("host")
         );
-        let refusal = check("localhost:3000", "http://attacker.example").unwrap_err();
+        let refusal = check("localhost:3000", "http://elsewhere.example").unwrap_err();
         assert_eq!((refusal.status.as_u16(), refusal.id), (403, None));
     }
 

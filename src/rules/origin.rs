@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn http_03_an_empty_list_refuses_every_origin() {
-        for origin in ["http://attacker.example", "http://localhost", "null", "", "*"] {
+        for origin in ["http://elsewhere.example", "http://localhost", "null", "", "*"] {
             assert!(!passes(origin, &OriginPolicy::default()), "{origin}");
         }
     }
@@ -185,9 +185,9 @@ mod tests {
         }
         for origin in [
             "https://localhost:6274",
-            "http://localhost.attacker.example",
-            "http://attacker.example/http://localhost",
-            "http://localhost@attacker.example",
+            "http://localhost.elsewhere.example",
+            "http://elsewhere.example/http://localhost",
+            "http://localhost@elsewhere.example",
             "http://localhost:99999",
             "http://localhost/",
             "null",
@@ -213,7 +213,7 @@ mod tests {
         for origin in ["http://localhost:6274", "https://127.0.0.1", "http://[::1]:3000"] {
             assert!(passes(origin, &policy), "{origin}");
         }
-        for origin in ["http://attacker.example", "tauri://localhost", "null", "http://0.0.0.0:3000"] {
+        for origin in ["http://elsewhere.example", "tauri://localhost", "null", "http://0.0.0.0:3000"] {
             assert!(!passes(origin, &policy), "{origin}");
         }
     }

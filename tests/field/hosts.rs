@@ -21,8 +21,8 @@ async fn on_all_interfaces(options: Options) -> Server {
 async fn f1_dns_rebinding_is_refused_by_host_and_by_origin() {
     let server = Server::start(fixture::suite()).await;
     for (what, post, status) in [
-        ("a foreign host", echo().header("Host", "attacker.example:8080"), 403),
-        ("a foreign origin", echo().header("Origin", "http://attacker.example"), 403),
+        ("a foreign host", echo().header("Host", "elsewhere.example:8080"), 403),
+        ("a foreign origin", echo().header("Origin", "http://elsewhere.example"), 403),
         ("the null origin", echo().header("Origin", "null"), 403),
         ("no origin", echo(), 200),
     ] {
@@ -50,7 +50,7 @@ async fn f2_hosts_compare_without_port_case_and_brackets() {
         ("127.0.0.1:1", 200),
         ("0.0.0.0:8080", 403),
         ("[::]:8080", 403),
-        ("localhost.attacker.example", 403),
+        ("localhost.elsewhere.example", 403),
         ("", 403),
     ] {
         assert_eq!(server.send(echo().header("Host", host)).await.status, status, "{host:?}");
@@ -103,14 +103,14 @@ async fn f5_an_entry_without_a_port_matches_every_port_and_nothing_that_only_loo
         ("http://localhost", 200),
         ("HTTP://LOCALHOST:1", 200),
         ("https://localhost:6274", 403),
-        ("http://localhost.attacker.example", 403),
-        ("http://localhost@attacker.example", 403),
+        ("http://localhost.elsewhere.example", 403),
+        ("http://localhost@elsewhere.example", 403),
         ("http://127.0.0.1", 403),
         ("null", 403),
     ] {
         assert_eq!(server.send(echo().header("Origin", origin)).await.status, status, "{origin}");
     }
-    let two = echo().header("Origin", "http://localhost").another("Origin", "http://attacker.example");
+    let two = echo().header("Origin", "http://localhost").another("Origin", "http://elsewhere.example");
     assert_eq!(server.send(two).await.status, 403, "two lines");
 }
 

@@ -166,7 +166,7 @@ fn refusals() -> Vec<(Post, i64)> {
         (crate::support::call("samples", json!({})), -32021),
         (request("tools/list", json!({"_meta": newer})).header("MCP-Protocol-Version", "2099-01-01"), -32022),
         (crate::support::call("boom", json!({})), -32603),
-        (call().header("Origin", "http://attacker.example"), -32600),
+        (call().header("Origin", "http://elsewhere.example"), -32600),
         (call().header("Accept", "text/html"), -32600),
         (call().header("Content-Type", "text/plain"), -32600),
         (call().verb("GET"), -32600),

@@ -81,11 +81,11 @@ impl Broken {
     }
 
     fn step_1() -> Self {
-        Self(Self::accept().0.header("Origin", "http://attacker.example"))
+        Self(Self::accept().0.header("Origin", "http://elsewhere.example"))
     }
 
     fn host() -> Self {
-        Self(Self::step_1().0.header("Host", "attacker.example"))
+        Self(Self::step_1().0.header("Host", "elsewhere.example"))
     }
 }
 

@@ -61,7 +61,6 @@ async fn prog_05_prog_06_fractions_a_missing_total_and_a_message() {
     assert_eq!((reported[1].get("total"), reported[1].get("message")), (None, None));
 }
 
-/// Neither a tool that tells nothing, nor one whose progress has no way to the client.
 #[tokio::test]
 async fn prog_05_a_total_is_a_number_or_absent() {
     let endless = |_: NoArguments, call: Call| async move {
@@ -77,6 +76,7 @@ async fn prog_05_a_total_is_a_number_or_absent() {
     assert!(reported.iter().all(|params| params.get("total").is_none()), "{reported:?}");
 }
 
+/// Neither a tool that tells nothing, nor one whose progress has no way to the client.
 #[tokio::test]
 async fn prog_09_a_request_with_a_token_may_get_none() {
     let server = server::start().await;

@@ -86,7 +86,7 @@ async fn errors_without_a_type_of_their_own() {
         request("no/such", json!({})),
         call("no_such", json!({})),
         call("boom", json!({})),
-        call("echo", json!({})).header("Origin", "http://attacker.example"),
+        call("echo", json!({})).header("Origin", "http://elsewhere.example"),
         call("echo", json!({})).verb("GET"),
     ];
     assert_answers(errors, "JSONRPCErrorResponse").await;

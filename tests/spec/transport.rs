@@ -22,7 +22,7 @@ async fn http_01_one_path_takes_posts() {
 #[tokio::test]
 async fn http_02_http_03_http_04_a_foreign_origin_is_403_without_an_id() {
     let server = server::start().await;
-    for origin in ["http://attacker.example", "https://127.0.0.1.attacker.example", "null", "file://", ""] {
+    for origin in ["http://elsewhere.example", "https://127.0.0.1.elsewhere.example", "null", "file://", ""] {
         let refused = server.send(echo().header("Origin", origin)).await;
         assert_eq!(refused.status, 403, "{origin:?}");
         assert!(refused.answer().get("id").is_none() && refused.code() != 0, "{origin:?}");
@@ -138,7 +138,7 @@ async fn http_20_http_21_an_oversized_head_is_431() {
 #[tokio::test]
 async fn http_22_a_foreign_host_is_403() {
     let server = server::start().await;
-    for host in ["attacker.example", "127.0.0.1.attacker.example", "0.0.0.0", "[::]"] {
+    for host in ["elsewhere.example", "127.0.0.1.elsewhere.example", "0.0.0.0", "[::]"] {
         assert_eq!(server.send(echo().header("Host", host)).await.status, 403, "{host}");
     }
 }
