@@ -1,15 +1,17 @@
 //! The drain of an HTTP/2 connection: its client is told at once to send what is new elsewhere, and what runs finishes (C2).
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ractor_mcp::otp::testing::{LIMIT, within};
+use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::net::TcpStream;
 
 use crate::http2::Http2;
 use crate::refusals::{Observer, held};
-use crate::support::{Server, call, notification, request, shut_down};
+use crate::support::{Server, call, notification, shut_down};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -76,19 +78,28 @@ async fn c2_an_idle_http_2_connection_closes_while_a_call_on_another_runs() {
 #[tokio::test]
 async fn c2_an_http_2_request_that_crosses_the_farewell_is_refused_and_runs_nothing() {
     let (suite, gate) = held();
-    let server = Server::start(suite).await;
+    let ran = Arc::<AtomicUsize>::default();
+    let counter = Arc::clone(&ran);
+    let count = move |_: NoArguments| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        async { "counted" }
+    };
+    let server = Server::start(suite.tool("count", count)).await;
     let mut client = Http2::connect(&server).await;
+    assert_eq!(client.send(&call("count", json!({}))).await.0, 200);
+    assert_eq!(ran.swap(0, Ordering::SeqCst), 1, "before the drain it runs");
     let running = client.start(&call("wait", json!({}))).await;
     server.await_process("request tools/call wait").await;
     let stopping = shut_down(&server, DEADLINE);
-    let late = client.start(&request("tools/list", json!({}))).await.await;
+    let late = client.start(&call("count", json!({}))).await.await;
     match late {
         Ok(response) => assert_eq!(response.status(), 503),
         Err(refused) => assert!(refused.is_go_away() || refused.is_reset(), "{refused}"),
     }
     gate.add_permits(1);
     assert_eq!(running.await.expect("an answer").status(), 200);
-    stopping.await.expect("no panic");
+    let summary = stopping.await.expect("no panic");
+    assert_eq!((ran.load(Ordering::SeqCst), summary.running), (0, 1), "{summary}");
 }
 
 /// It has its answer, 202, so that no stream of its connection is left.

@@ -1,13 +1,12 @@
 //! The signal that asks a process to end, while its clients call.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ractor_mcp::otp::testing::{LIMIT, within};
 use ractor_mcp::prelude::*;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::alone;
+use super::alone::{self, Process};
 use crate::support::{Server, call};
 
 /// The process that gets the signal: it tells its address, and at its end how many calls began and how many came to their end.
@@ -33,19 +32,10 @@ async fn serve() {
         }
     };
     let server = Server::start(Suite::new("counting", "1").tool("count", count)).await;
-    println!("\nserves {}", server.addr);
+    println!("\nserving {}", server.addr);
     let running = server.mcp.run_until(shutdown_signal());
     timeout(Duration::from_secs(60), running).await.expect("the signal comes").expect("an ordered end");
     println!("\nran {} {}", began.load(Ordering::Relaxed), ended.load(Ordering::Relaxed));
-}
-
-/// The process, which does not outlive a test that fails.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-    }
 }
 
 /// What the server sends for one request: an answer, as long as its head says, or what came until the connection was closed.
@@ -93,34 +83,33 @@ fn sigterm_under_load_loses_no_call_that_was_accepted() {
     if alone::is_alone() {
         return alone::run(serve());
     }
-    let started = alone::again(NAME).stdout(Stdio::piped()).spawn();
-    let mut process = Process(started.expect("this binary runs"));
-    let mut told = BufReader::new(process.0.stdout.take().expect("its output")).lines();
-    let mut after = |word: &str| loop {
-        let line = told.next().unwrap_or_else(|| panic!("no line `{word}`")).expect("text");
-        if let Some(rest) = line.strip_prefix(word) {
-            break rest.to_owned();
-        }
-    };
-    let addr = after("serves ").parse().expect("an address");
-    let (results, mut read) = watch::channel(0);
     alone::run(async {
+        let mut server = Process::start(NAME);
+        let addr = server.line("serving ").await.parse().expect("an address");
+        let (tell, mut results) = watch::channel(0);
         let mut clients = JoinSet::new();
         for client in 0..16 {
-            clients.spawn(keeps_calling(addr, client % 2 == 0, results.clone()));
+            clients.spawn(keeps_calling(addr, client % 2 == 0, tell.clone()));
         }
-        read.wait_for(|results| *results > 500).await.expect("the clients call");
-        let sent = Command::new("kill").args(["-TERM", &process.0.id().to_string()]).status();
-        assert!(sent.expect("a command `kill`").success());
-        while let Some(client) = clients.join_next().await {
-            client.expect("no panic");
-        }
+        let load = async {
+            tokio::select! {
+                enough = results.wait_for(|results| *results > 500) => drop(enough.expect("the clients call")),
+                Some(client) = clients.join_next() => {
+                    client.expect("no panic");
+                    panic!("a client found no server before there was a signal");
+                }
+            }
+        };
+        within(LIMIT, load).await.expect("500 results");
+        server.signal("TERM");
+        let all = async {
+            while let Some(client) = clients.join_next().await {
+                client.expect("no panic");
+            }
+        };
+        within(LIMIT, all).await.expect("the server goes");
+        let (ran, results) = (server.line("ran ").await, *results.borrow());
+        assert_eq!(ran, format!("{results} {results}"), "each call that began has ended and was answered");
+        assert!(server.end().await.success());
     });
-    let results = *results.borrow();
-    assert_eq!(
-        after("ran "),
-        format!("{results} {results}"),
-        "each call that began has ended and was answered"
-    );
-    assert!(process.0.wait().expect("an end").success());
 }

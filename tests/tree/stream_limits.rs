@@ -195,27 +195,72 @@ async fn stream_queue_bytes() {
     assert!(fixture.is_open());
 }
 
+/// The hook that is asked of a stream's caller: how often it was, and what it says.
+struct Asked {
+    times: Arc<AtomicUsize>,
+    valid: Arc<AtomicBool>,
+}
+
+impl Asked {
+    /// One that says yes for now, asked at each keep-alive of [`LIMIT`].
+    async fn start() -> (Fixture, Self) {
+        let asked = Self { times: Arc::default(), valid: Arc::new(AtomicBool::new(true)) };
+        let (times, valid) = (Arc::clone(&asked.times), Arc::clone(&asked.valid));
+        let options = Options::new().keep_alive(LIMIT).connect(|_| async { Ok(Principal::new("alice")) });
+        let options = options.still_valid(move |caller| {
+            assert_eq!(caller.id(), Some("alice"));
+            times.fetch_add(1, Ordering::SeqCst);
+            let valid = valid.load(Ordering::SeqCst);
+            async move { valid }
+        });
+        (start(options).await, asked)
+    }
+
+    fn times(&self) -> usize {
+        self.times.load(Ordering::SeqCst)
+    }
+
+    fn revoke(&self) {
+        self.valid.store(false, Ordering::SeqCst);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn f12_still_valid_is_asked_at_each_keep_alive() {
-    let (asked, valid) = (Arc::<AtomicUsize>::default(), Arc::new(AtomicBool::new(true)));
-    let (counts, says) = (Arc::clone(&asked), Arc::clone(&valid));
-    let options = Options::new().keep_alive(LIMIT).connect(|_| async { Ok(Principal::new("alice")) });
-    let options = options.still_valid(move |caller| {
-        assert_eq!(caller.id(), Some("alice"));
-        counts.fetch_add(1, Ordering::SeqCst);
-        let valid = says.load(Ordering::SeqCst);
-        async move { valid }
-    });
-    let fixture = start(options).await;
+    let (fixture, asked) = Asked::start().await;
     let _stream = fixture.open(tools()).await;
     sleep(2 * LIMIT + EDGE).await;
-    assert_eq!((asked.load(Ordering::SeqCst), fixture.is_open()), (2, true));
-    valid.store(false, Ordering::SeqCst);
+    assert_eq!((asked.times(), fixture.is_open()), (2, true));
+    asked.revoke();
     sleep(LIMIT - 2 * EDGE).await;
     assert!(fixture.is_open(), "not asked yet");
     sleep(2 * EDGE).await;
     assert_eq!(fixture.reason().await, ExitReason::ShutdownWith(Tag::EXPIRED));
     assert_eq!(fixture.server.mcp().notify_tools_changed(), 0);
+}
+
+/// A stream that is never silent for so long gets no comment, but its caller is asked about once in each such time all the same.
+#[tokio::test(start_paused = true)]
+async fn f12_still_valid_is_asked_of_a_busy_stream_too() {
+    let (fixture, asked) = Asked::start().await;
+    let mut stream = fixture.open(tools()).await;
+    sleep(EDGE).await;
+    for half in 1..=6 {
+        sleep(LIMIT / 2).await;
+        assert_eq!(asked.times(), half / 2, "after {half} half periods");
+        assert_eq!(fixture.server.mcp().notify_tools_changed(), 1);
+        let changed = stream.next_event().await.expect("a change");
+        assert_eq!(changed["method"], "notifications/tools/list_changed");
+    }
+    asked.revoke();
+    sleep(LIMIT / 2).await;
+    assert_eq!(fixture.server.mcp().notify_tools_changed(), 1, "not asked yet");
+    stream.next_event().await.expect("a change");
+    sleep(LIMIT / 2 - 2 * EDGE).await;
+    assert!(fixture.is_open(), "not asked yet");
+    sleep(2 * EDGE).await;
+    assert_eq!(fixture.reason().await, ExitReason::ShutdownWith(Tag::EXPIRED));
+    assert_eq!((asked.times(), fixture.server.mcp().notify_tools_changed()), (4, 0));
 }
 
 #[tokio::test(start_paused = true)]
