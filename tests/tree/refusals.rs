@@ -28,6 +28,7 @@ impl Observer {
         Arc::clone(&self.gate)
     }
 
+    #[cfg(feature = "http2")]
     pub(crate) fn done(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.done)
     }
