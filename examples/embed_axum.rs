@@ -3,9 +3,11 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::StatusCode;
 use axum::middleware::map_request;
 use axum::routing::get;
 use ractor_mcp::prelude::*;
@@ -21,14 +23,24 @@ async fn peer(ConnectInfo(peer): ConnectInfo<SocketAddr>, mut request: Request) 
     request
 }
 
+/// What a load balancer asks for: 503 from the signal on, and while there are as many calls as may be.
+fn how_it_is(mcp: &McpSupervisor) -> (StatusCode, String) {
+    let status = mcp.status();
+    let code = if status.is_ready() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (code, status.to_string())
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (closing, draining) = (shutdown_signal(), shutdown_signal());
     let address = std::env::var("ADDR").unwrap_or_else(|_| "127.0.0.1:3000".into());
     let whoami = tool(whoami).description("Tells the client its own address.");
-    let mcp = McpSupervisor::start(Suite::new("embedded", "1.0.0").tool("whoami", whoami)).await?;
+    let suite = Suite::new("embedded", "1.0.0").tool("whoami", whoami);
+    // So long the port stays open behind the signal, for a load balancer to look elsewhere: some periods of its probe.
+    let options = Options::new().drain_delay(Duration::from_secs(1));
+    let mcp = McpSupervisor::start_with(suite, options).await?;
+    let health = mcp.clone();
     let application = Router::new()
-        .route("/health", get(|| async { "well" }))
+        .route("/health", get(|| async move { how_it_is(&health) }))
         .nest_service("/mcp", mcp.service())
         .layer(map_request(peer))
         .into_make_service_with_connect_info::<SocketAddr>();
@@ -37,11 +49,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("listening on {}", listener.local_addr()?);
     println!("{}", mcp.tree());
 
-    // At the same time: axum closes the port and waits for open responses, and the drain is what ends those of the
-    // server. axum alone would wait for a stream for ever; the drain alone would leave the port open.
-    let serving = axum::serve(listener, application).with_graceful_shutdown(closing);
+    // At the same time: axum closes the port when the drain begins and waits for open responses, and the drain is what ends
+    // those of the server. axum alone would wait for a stream for ever; the drain alone would leave the port open.
+    let serving = axum::serve(listener, application).with_graceful_shutdown(mcp.draining());
     let served = async { serving.await.map_err(Box::<dyn Error>::from) };
-    let drained = async { mcp.run_until(draining).await.map_err(Box::from) };
+    let drained = async { mcp.run_until(shutdown_signal()).await.map_err(Box::from) };
     tokio::try_join!(served, drained)?;
     Ok(())
 }

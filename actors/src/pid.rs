@@ -217,7 +217,8 @@ impl Pid {
     /// process died with its parent, or with its runtime. Of one that did not follow an exit request in time, who gave up
     /// waiting has said so.
     fn log(&self, reason: &ExitReason) {
-        let (id, label) = (self.0.id, &self.0.label);
+        // In full: where a request came from, too.
+        let (id, label) = (self.0.id, format_args!("{:#}", self.0.label));
         let quiet = match reason {
             ExitReason::Crash(crash) => self.reports_to_starter(crash),
             ExitReason::Killed => self.0.request.get() != Some(&ExitReason::Killed),

@@ -27,6 +27,7 @@ use crate::rules::cors;
 use crate::rules::errors::{Cause, Refusal, Shown};
 use crate::rules::head_size;
 use crate::rules::host::HostPolicy;
+use crate::rules::methods;
 use crate::rules::order::{self, Admitted, AdmittedRequest};
 use crate::rules::origin::OriginPolicy;
 use crate::rules::rate::Warnings;
@@ -268,6 +269,11 @@ impl Endpoint {
         caller: &Caller,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let slot = self.slot(Lane::Lists, caller, &arrival.principal)?;
+        if methods::is_known(&notification.method) {
+            let (method, peer) = (Shown(&notification.method), caller.peer.map(display));
+            tracing::debug!(target: "ractor_mcp", %method, peer,
+                "a request without an id is a notification, and is not answered: was its id forgotten?");
+        }
         let context = RequestContext {
             id: None,
             method: Box::from(&*notification.method),

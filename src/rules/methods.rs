@@ -40,6 +40,11 @@ pub(crate) fn check(
     }
 }
 
+/// Whether a request may be called so.
+pub(crate) fn is_known(name: &str) -> bool {
+    Method::find(name).is_some()
+}
+
 impl Method {
     /// The method of this name, spelled as on the wire.
     pub(crate) fn find(name: &str) -> Option<Self> {

@@ -52,7 +52,7 @@ mod mcp_name;
 mod members;
 mod message;
 pub(crate) mod meta_key;
-mod methods;
+pub(crate) mod methods;
 pub(crate) mod order;
 pub(crate) mod origin;
 mod params;

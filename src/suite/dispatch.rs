@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::handler::{Channel, Handler, Misconfigured, Notifier, Reply, RpcError};
+use crate::rules::errors::Shown;
 use crate::wire::{CallToolRequest, Implementation, Request, ServerCapabilities};
 
 use super::catalog::Kind;
@@ -120,7 +121,12 @@ impl Suite {
     ) -> Result<Arc<Entry>, ToolError> {
         let view = self.providers.view(channel.principal());
         let found = view.tool(name, || self.call_of(channel, name)).await?;
-        let unknown = || RpcError::invalid_params("unknown tool; tools/list names those that exist");
+        let unknown = || {
+            RpcError::invalid_params(format!(
+                "unknown tool `{}`; tools/list names those that exist",
+                Shown(name)
+            ))
+        };
         let tool = found.ok_or_else(unknown)?;
         tool.access.check(channel.principal())?;
         Ok(tool)

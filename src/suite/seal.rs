@@ -266,7 +266,7 @@ impl fmt::Debug for KeyRing {
 /// A token is not valid for the request that it came with: altered, expired, or made for another purpose, caller or
 /// request, or by an unknown key. It does not say which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the token is not valid for this request; start again without it")]
+#[error("the cursor or the `requestState` is not valid for this request; start again without it")]
 pub struct InvalidToken;
 
 /// `-32602`.

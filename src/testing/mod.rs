@@ -96,7 +96,12 @@
 //! ```
 //!
 //! What is not as expected panics, and the message says what was expected, what was found, where the request was made
-//! and how the tree looks at that moment. A wait is woken by what it waits for, and gives up after [`LIMIT`].
+//! and how the tree looks at that moment. A wait is woken by what it waits for, and gives up after [`LIMIT`]; under a paused clock
+//! time goes on as soon as all wait, so that a stream may reach its own end of time before that.
+//!
+//! What failed inside of the server is told to `tracing` alone, as in production: begin such a test with
+//! `let _ = tracing_subscriber::fmt().with_test_writer().try_init();`. The reason of a process that panicked prints as
+//! `crash: ` and the message. A caller's token is a header: `server.connect().await.header("Authorization", "Bearer alice")`.
 //!
 //! tokio's clock does not move the time of day, by which callers and sealed tokens expire: give the server a
 //! [`ManualClock`](crate::ManualClock) with [`Options::clock`](crate::Options::clock), and move that.

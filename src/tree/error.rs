@@ -16,7 +16,7 @@ pub enum Error {
     #[error(transparent)]
     Misconfigured(#[from] Misconfigured),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {source}{}", if source.kind() == io::ErrorKind::AddrInUse { "; another port would do, or 0 for any that is free" } else { "" })]
     Listen {
         /// The address as it was given.
         address: String,

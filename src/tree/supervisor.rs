@@ -106,12 +106,13 @@ impl McpSupervisor {
     }
 
     /// The server as a `tower` service, to mount in hyper, tower or axum: it serves the endpoint at whatever path it is
-    /// mounted on. Requests run under `embedded`. A `SocketAddr` among the request's extensions is the peer.
+    /// mounted on, and at all paths below. Requests run under `embedded`. A `SocketAddr` among the request's extensions is the peer.
     ///
     /// Disconnects are noticed as far as the server in front drops the response or its body. `Host` must be a loopback
     /// name unless [`Options::allowed_hosts`] or [`Options::any_host`] says otherwise, since no bound address is known.
     ///
-    /// Connections belong to the server in front, and so do their limits: those that [`Options`] has of a connection
+    /// Connections and ports belong to the server in front: it closes them when [`draining`](McpSupervisor::draining) resolves
+    /// (axum's `with_graceful_shutdown` takes that). So do limits of connections: those that [`Options`] has of a connection
     /// ([`max_connections`](Options::max_connections), the second of [`max_in_flight`](Options::max_in_flight), the times of
     /// heads and writes) do not hold here. Those of the server, of a principal and of a request do.
     pub fn service(&self) -> McpService {
@@ -257,6 +258,18 @@ impl McpSupervisor {
         Ok(())
     }
 
+    /// Resolves when a shutdown begins, after [`Options::drain_delay`], or when the server has ended: when a server in front of
+    /// [`service`](McpSupervisor::service) is to close its ports, as listeners of this one do.
+    pub fn draining(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (drain, pid) = (self.0.drain.clone(), self.pid().clone());
+        async move {
+            tokio::select! {
+                () = drain.reached(Phase::Draining) => {}
+                _ = pid.join() => {}
+            }
+        }
+    }
+
     /// Waits until the server has ended, and tells why.
     pub async fn stopped(&self) -> ExitReason {
         self.pid().join().await
@@ -291,6 +304,10 @@ fn address_fault(address: &str) -> Option<String> {
     match address.parse::<IpAddr>() {
         Ok(IpAddr::V6(ip)) => no_port(format!("[{ip}]:8080")),
         _ if address.is_empty() => no_port("127.0.0.1:8080".to_owned()),
+        _ if address.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some(format!("the host is missing; `127.0.0.1:{address}` has one"))
+        }
+        _ if has_port_beyond(address) => Some("a port is a number up to 65535".to_owned()),
         _ if address.contains("://") => {
             Some("it is a URL; an address is a host and a port, such as `127.0.0.1:8080`".to_owned())
         }
@@ -298,4 +315,10 @@ fn address_fault(address: &str) -> Option<String> {
         _ if address.contains(':') && !address.ends_with(']') => None,
         _ => no_port(format!("{address}:8080")),
     }
+}
+
+/// Whether what stands behind the last colon is a number, and no port.
+fn has_port_beyond(address: &str) -> bool {
+    let port = address.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();
+    !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_err()
 }

@@ -136,3 +136,17 @@ async fn a_text_that_is_no_address_is_told_one_that_is() {
     }
     mcp.listen("localhost:0").await.expect("a name and a port");
 }
+
+#[tokio::test]
+async fn an_address_says_what_is_wrong_with_its_port() {
+    let server = Server::start(fixture::suite()).await;
+    let taken = server.addr.to_string();
+    for (address, would_do) in [
+        ("3777", "`127.0.0.1:3777` has one"),
+        ("127.0.0.1:99999", "a port is a number up to 65535"),
+        (taken.as_str(), "another port would do, or 0 for any that is free"),
+    ] {
+        let told = server.mcp.listen(address).await.unwrap_err().to_string();
+        assert!(told.contains(address) && told.contains(would_do), "{told}");
+    }
+}

@@ -222,6 +222,15 @@ async fn base_22_a_notification_is_not_answered() {
 }
 
 #[tokio::test]
+async fn base_22_of_a_request_whose_id_was_forgotten_the_trace_asks_for_it() {
+    let (logs, _recording) = Logs::record(tracing::Level::DEBUG);
+    let server = server::start().await;
+    assert_eq!(server.send(notification("tools/call", json!({"name": "echo"}))).await.status, 202);
+    let asked = logs.lines("DEBUG").into_iter().find(|line| line.contains("was its id forgotten?"));
+    assert!(asked.is_some_and(|line| line.contains("tools/call")), "{}", logs.text());
+}
+
+#[tokio::test]
 async fn base_23_base_25_notifications_of_a_request_have_no_id_and_a_method() {
     let server = server::start().await;
     let mut messages = streamed(&server).await.messages();

@@ -224,7 +224,10 @@ async fn page_04_a_cursor_is_good_for_its_list_and_its_caller_only() {
     ] {
         let error = server.send(post).await.answer()["error"].clone();
         assert_eq!(error["code"], -32602, "{what}: {error}");
-        assert_eq!(error["message"], "the token is not valid for this request; start again without it");
+        assert_eq!(
+            error["message"],
+            "the cursor or the `requestState` is not valid for this request; start again without it"
+        );
     }
 }
 

@@ -203,16 +203,16 @@ async fn axum_and_the_drain_end_together_and_a_running_call_finishes() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let signal = tokio::sync::watch::Sender::new(false);
-    let signalled = || {
-        let mut signal = signal.subscribe();
-        async move {
-            signal.wait_for(|set| *set).await.expect("a signal");
-        }
-    };
-    let axum = axum::serve(listener, router(&server)).with_graceful_shutdown(signalled());
+    let mut signalled = signal.subscribe();
+    let axum = axum::serve(listener, router(&server)).with_graceful_shutdown(server.mcp().draining());
     let serving = tokio::spawn(axum.into_future());
-    let (mcp, draining) = (server.mcp().clone(), signalled());
-    let drained = tokio::spawn(async move { mcp.run_until(draining).await });
+    let mcp = server.mcp().clone();
+    let drained = tokio::spawn(async move {
+        mcp.run_until(async move {
+            signalled.wait_for(|set| *set).await.expect("a signal");
+        })
+        .await
+    });
 
     let mut client = Client::connect(address).await;
     client.write(&call("slow", json!({"ms": 300})).progress(json!(1))).await;
