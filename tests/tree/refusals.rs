@@ -117,7 +117,7 @@ async fn a_server_at_its_limit_is_told_so_and_its_operator_too() {
 #[tokio::test(start_paused = true)]
 async fn a_caller_that_cannot_be_judged_now_is_no_warning_of_a_limit() {
     let (logs, _guard) = Logs::record(tracing::Level::WARN);
-    let options = Options::new().max_in_flight(1, 100).connect(|request| {
+    let options = Options::new().max_in_flight(1, 100).max_in_flight_per_principal(2).connect(|request| {
         let known = request.bearer_token().is_some();
         async move {
             if known {
