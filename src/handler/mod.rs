@@ -231,9 +231,8 @@ pub trait Handler: Send + Sync + 'static {
     /// Called once by each supervisor that starts with this handler, once nothing was found to be wrong and before it serves:
     /// the [`Notifier`] tells its streams what changes here, from whatever thread. Right after it,
     /// [`capabilities`](Handler::capabilities) are read for good, so that a handler whose offers may change fixes them here. The
-    /// default drops the notifier. If the supervisor then does not start, since its parent is ending, it was called all the same. A
-    /// handler that passes requests on to another one, such as a [`Suite`](crate::Suite), passes
-    /// this on too.
+    /// default drops the notifier. If the supervisor then does not start, since its parent is ending, it was called all the
+    /// same. A handler that passes requests on to another one, such as a [`Suite`](crate::Suite), passes this on too.
     fn started(&self, notifier: Notifier) {
         let _ = notifier;
     }
